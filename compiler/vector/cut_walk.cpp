@@ -46,6 +46,21 @@ std::vector<WalkAxis> merged_axes(const std::vector<std::size_t> &dims,
   return axes;
 }
 
+/// Of elements, whose lanes are inside their steps: both are one order of dimensions.
+std::vector<WalkAxis> merged_axes_of_elements(const LineWalk &walk, const std::vector<const WalkOperand *> &operands) {
+  std::vector<std::size_t> dims = walk.steps;
+  dims.insert(dims.end(), walk.lanes.begin(), walk.lanes.end());
+  std::vector<std::vector<std::size_t>> strides;
+  for (const WalkOperand *operand : operands) {
+    strides.push_back(operand->steps);
+    strides.back().insert(strides.back().end(), operand->lanes.begin(), operand->lanes.end());
+  }
+  std::vector<const std::vector<std::size_t> *> all;
+  for (const std::vector<std::size_t> &of : strides)
+    all.push_back(&of);
+  return merged_axes(dims, all);
+}
+
 /// Whether each operand is a matrix whose columns lie side by side, one of the axes being its columns.
 bool are_rectangles(const WalkAxis &lanes, const WalkAxis &steps) {
   for (std::size_t i = 0; i < lanes.strides.size(); ++i)
@@ -127,13 +142,14 @@ RectangleWalk cut_walk(const graph::RecordedWalk &recorded, std::size_t row, con
     first.push_back(operand->first);
   }
   RectangleWalk walk;
-  std::vector<WalkAxis> axes = merged_axes(recorded.walk.lanes, of_lanes);
-  std::vector<WalkAxis> steps = merged_axes(recorded.walk.steps, of_steps);
+  std::vector<WalkAxis> axes;
   if (recorded.walk.elementwise && !uses_index(recorded.program)) {
     walk.elementwise = true;
-    axes.insert(axes.begin(), steps.begin(), steps.end());
+    axes = merged_axes_of_elements(recorded.walk, operands);
     choose_elements(walk, axes, row, operands.size());
   } else {
+    axes = merged_axes(recorded.walk.lanes, of_lanes);
+    const std::vector<WalkAxis> steps = merged_axes(recorded.walk.steps, of_steps);
     if (steps.size() > 1)
       throw GraphError(fmt::format("{}: its chains go over {} dimensions that are no one dimension; no job does that",
                                    node, steps.size()));

@@ -3,6 +3,7 @@
 #include "compiler/vector/check_jobs.hpp"
 #include "compiler/vector/cut_walk.hpp"
 #include "compiler/vector/late_jobs.hpp"
+#include "compiler/vector/placed_walk.hpp"
 #include "graph/build/inference.hpp"
 #include "graph/golden/recorded_kernel.hpp"
 #include "graph/ir/error.hpp"
@@ -36,10 +37,13 @@ public:
 
   OpJobs run() {
     for (const graph::RecordedStep &step : kernel_.steps())
-      if (const auto *walk = std::get_if<RecordedWalk>(&step))
+      if (const auto *walk = std::get_if<RecordedWalk>(&step)) {
         add_walk(*walk);
-      else
+      } else {
+        add_waiting();
         add_move(std::get<RowMove>(step));
+      }
+    add_waiting();
     return std::move(jobs_);
   }
 
@@ -69,22 +73,35 @@ private:
     return 1;
   }
 
+  /// Walks of elements over as many places wait for each other: their jobs come place by place.
   void add_walk(const RecordedWalk &recorded) {
-    const RectangleWalk walk = cut_walk(recorded, row_of(recorded), describe(kernel_.op()));
-    const std::size_t operands = recorded.walk.in.size();
-    for (const std::vector<std::size_t> &first : walk.firsts) {
-      VectorJob job;
-      job.program = jobs_.programs.size();
-      job.lanes = static_cast<std::uint32_t>(walk.lanes.count);
-      job.steps = static_cast<std::uint32_t>(walk.steps.count);
-      job.elementwise = walk.elementwise;
-      for (std::size_t i = 0; i < first.size(); ++i) {
-        const WalkValue &value = (i < operands ? recorded.walk.in[i] : recorded.walk.out[i - operands]).value;
-        (i < operands ? job.operands : job.results).push_back(tile(walk, i, value_of(value), first[i]));
-      }
-      jobs_.steps.emplace_back(std::move(job));
-    }
+    PlacedWalk walk{cut_walk(recorded, row_of(recorded), describe(kernel_.op())), jobs_.programs.size(), {}, 0};
+    for (const graph::WalkOperand &operand : recorded.walk.in)
+      walk.values.push_back(value_of(operand.value));
+    walk.operands = walk.values.size();
+    for (const graph::WalkOperand &operand : recorded.walk.out)
+      walk.values.push_back(value_of(operand.value));
+    if (!std::all_of(waiting_.begin(), waiting_.end(), [&](const PlacedWalk &w) { return go_place_by_place(w, walk); }))
+      add_waiting();
     jobs_.programs.push_back(recorded.program);
+    waiting_.push_back(std::move(walk));
+  }
+
+  void add_waiting() {
+    for (std::size_t place = 0; !waiting_.empty() && place < waiting_.front().walk.firsts.size(); ++place)
+      for (const PlacedWalk &waiting : waiting_) {
+        const RectangleWalk &walk = waiting.walk;
+        VectorJob job;
+        job.program = waiting.program;
+        job.lanes = static_cast<std::uint32_t>(walk.lanes.count);
+        job.steps = static_cast<std::uint32_t>(walk.steps.count);
+        job.elementwise = walk.elementwise;
+        for (std::size_t i = 0; i < waiting.values.size(); ++i)
+          (i < waiting.operands ? job.operands : job.results)
+              .push_back(tile(walk, i, waiting.values[i], walk.firsts[place][i]));
+        jobs_.steps.emplace_back(std::move(job));
+      }
+    waiting_.clear();
   }
 
   static JobTile tile(const RectangleWalk &walk, std::size_t i, std::size_t value, std::size_t first) {
@@ -103,11 +120,8 @@ private:
 
   const Kernel<Recorded> &kernel_;
   OpJobs jobs_;
+  std::vector<PlacedWalk> waiting_; ///< of which no job is made yet
 };
-
-} // namespace
-
-namespace {
 
 class Merging {
 public:

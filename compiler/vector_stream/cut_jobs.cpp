@@ -132,9 +132,15 @@ private:
                 {},
                 {}};
     const auto view = [&](const StridedTile &t, std::size_t tile, std::uint32_t slot) {
-      const bool window = group.windows && t.lane + t.step > 1; // else it is a number
-      run.tiles.push_back(window ? window_of(t, all.tiles[tile], slot, {t.first - all.first[tile], steps, npu_.lanes()})
-                                 : view_of(t, all.tiles[tile], slot));
+      const std::size_t apart = t.first - all.first[tile];
+      if (group.windows && t.lane + t.step > 1) { // else it is a number
+        run.tiles.push_back(window_of(t, all.tiles[tile], slot, {apart, steps, npu_.lanes()}));
+      } else if (all.covers[tile]) {
+        const std::size_t pitch = all.tiles[tile].pitch, row = apart / pitch, col = apart % pitch;
+        run.tiles.push_back(window_of(t, all.tiles[tile], slot, {col, all.tiles[tile].cols - col, npu_.lanes(), row}));
+      } else {
+        run.tiles.push_back(view_of(t, all.tiles[tile], slot));
+      }
     };
     for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
       view(walked.operands[i], all.operands[s][i], i);
@@ -163,6 +169,7 @@ private:
   template <typename F> static JobGroup changed(JobGroup group, const F &change) {
     for (Stage &stage : group.stages)
       stage = change(stage);
+    if (!group.covers.empty()) group.covers = covers_of(group.stages);
     return group;
   }
   template <typename F> static bool all_are(const JobGroup &group, const F &is) {
@@ -171,6 +178,7 @@ private:
 
   /// Lines as long as the unit works on at once, if the elements' order allows that.
   void cut_elements(const JobGroup &group) {
+    if (group.places > 0) return cut_rectangles(group, group.lanes(), group.steps());
     const JobGroup other = changed(group, exchanged);
     const bool by_steps = !all_are(group, is_periodic) && all_are(other, is_periodic);
     const JobGroup &best = by_steps ? other : group;
@@ -213,6 +221,8 @@ private:
   }
 
   void cut_lines(const JobGroup &group) {
+    if (const RectangleCut cut = cut_of_covers(group, npu_); cut.cycles != 0)
+      return cut_rectangles(group, cut.lanes, cut.steps);
     const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
     const std::size_t found =
         largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
@@ -233,7 +243,10 @@ private:
       stage.operands.push_back(whole.operands[i]);
     for (const unsigned o : part.results)
       stage.results.push_back(whole.results[o]);
-    return {{stage}, group.in_memory};
+    JobGroup of_part;
+    of_part.stages = {stage};
+    of_part.in_memory = group.in_memory;
+    return of_part;
   }
 
   ChainPart part_of(const JobGroup &group, unsigned loop, bool first, bool last, std::size_t offset) const {

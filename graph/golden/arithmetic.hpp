@@ -69,6 +69,26 @@ struct Contract {
     return apply(x, [](auto &p, auto v) { return functions::sigmoid(p, v); });
   }
 
+  /// Functions with fewer operations, of numbers in the ranges that roots.hpp and exponentials.hpp name.
+  static Value div_midrange(Value a, Value b) {
+    return apply(a, b, [](auto &p, auto x, auto y) { return functions::divide_midrange(p, x, y); });
+  }
+  static Value reciprocal_midrange(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::reciprocal_midrange(p, v); });
+  }
+  static Value sqrt_midrange(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::sqrt_midrange(p, v); });
+  }
+  static Value exp_midrange(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::exp_midrange(p, v); });
+  }
+  static Value exp_below(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::exp_below(p, v); });
+  }
+  static Value log_midrange(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::log_midrange(p, v); });
+  }
+
 private:
   template <class Sequence> static Value apply(Value x, Sequence sequence) {
     functions::Fp32 policy;
@@ -106,6 +126,13 @@ struct Reference {
   static Value tanh(Value x) { return std::tanh(x); }
   static Value erf(Value x) { return std::erf(x); }
   static Value sigmoid(Value x) { return 1 / (1 + std::exp(-x)); }
+
+  static Value div_midrange(Value a, Value b) { return a / b; }
+  static Value reciprocal_midrange(Value x) { return 1 / x; }
+  static Value sqrt_midrange(Value x) { return std::sqrt(x); }
+  static Value exp_midrange(Value x) { return std::exp(x); }
+  static Value exp_below(Value x) { return std::exp(x); }
+  static Value log_midrange(Value x) { return std::log(x); }
 
 private:
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -44,6 +44,15 @@ struct Recorded {
   static Mask same(Index a, Index b) {
     return eq(apply([](auto &p, auto x, auto y) { return p.bxor(x, y); }, a, b), Value(0));
   }
+  /// Of a whole number that is not 0: its sign or that of its negative.
+  static Mask is_set(Index x) {
+    return apply(
+        [](auto &p, auto v) {
+          const auto negative = p.isub(p.constant(0), v);
+          return p.bor(v, negative);
+        },
+        x);
+  }
   static Value select(Mask c, Value a, Value b) {
     return apply([](auto &p, auto x, auto y, auto z) { return p.select(x, y, z); }, c, a, b);
   }
@@ -91,6 +100,26 @@ struct Recorded {
   }
   static Value sigmoid(Value x) {
     return apply([](auto &p, auto v) { return functions::sigmoid(p, v); }, x);
+  }
+
+  /// Functions with fewer operations, of numbers in the ranges that roots.hpp and exponentials.hpp name.
+  static Value div_midrange(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return functions::divide_midrange(p, x, y); }, a, b);
+  }
+  static Value reciprocal_midrange(Value x) {
+    return apply([](auto &p, auto v) { return functions::reciprocal_midrange(p, v); }, x);
+  }
+  static Value sqrt_midrange(Value x) {
+    return apply([](auto &p, auto v) { return functions::sqrt_midrange(p, v); }, x);
+  }
+  static Value exp_midrange(Value x) {
+    return apply([](auto &p, auto v) { return functions::exp_midrange(p, v); }, x);
+  }
+  static Value exp_below(Value x) {
+    return apply([](auto &p, auto v) { return functions::exp_below(p, v); }, x);
+  }
+  static Value log_midrange(Value x) {
+    return apply([](auto &p, auto v) { return functions::log_midrange(p, v); }, x);
   }
 
 private:

@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kLog2E = 0x3FB8AA3BU;
 inline constexpr std::uint32_t kLn2 = 0x3F317218U;
 inline constexpr std::uint32_t kLn2High = 0x3F317200U; ///< its products with integers below 2^15 are exact
 inline constexpr std::uint32_t kLn2Low = 0x35BFBE8EU;
+inline constexpr std::uint32_t kExpEnd = 0x42D00000U; ///< 104: e^-104 is +0, e^104 infinity
 } // namespace bits
 
 /// Horner's rule: ((c[0] x + c[1]) x + ...), one fma a coefficient after the first.
@@ -33,10 +34,10 @@ template <class P> struct Power {
   typename P::Value mantissa;
 };
 
-/// e^x for |x| at most 104. 10 operations.
-template <class P> Power<P> exp_parts(P &p, typename P::Value x) {
-  const auto exponent = p.fma(x, p.constant(bits::kLog2E), p.constant(bits::kRounder));
-  const auto n = p.add(exponent, p.neg(p.constant(bits::kRounder)));
+/// 2^shift e^x for |x| at most 132. `rounder` is kRounder + shift. 10 operations.
+template <class P> Power<P> exp_parts(P &p, typename P::Value x, typename P::Value rounder) {
+  const auto exponent = p.fma(x, p.constant(bits::kLog2E), rounder);
+  const auto n = p.add(exponent, p.neg(rounder));
   auto r = p.fma(p.neg(n), p.constant(bits::kLn2High), x);
   r = p.fma(p.neg(n), p.constant(bits::kLn2Low), r);
   return {exponent,
@@ -49,27 +50,29 @@ template <class P> typename P::Value scaled(P &p, const Power<P> &power) {
   return p.iadd(power.mantissa, p.shl(power.exponent, 23));
 }
 
-/// A product that is the power, wherever it lies: the first factor is normal, the second a power of two. 5 operations.
-template <class P> struct Factors {
-  typename P::Value first;
-  typename P::Value second;
-};
-template <class P> Factors<P> factors(P &p, const Power<P> &power) {
-  const auto half = p.shr(power.exponent, 1);
-  const auto first = p.iadd(power.mantissa, p.shl(half, 23));
-  return {first, p.iadd(p.shl(p.isub(power.exponent, half), 23), p.constant(bits::kOne))};
+/// 2^64 e^x for -132 <= x <= 44: normal numbers, which times 2^-64 are e^x, rounded once where that is subnormal. 12
+/// operations.
+template <class P> typename P::Value exp_raised(P &p, typename P::Value x) {
+  return scaled(p, exp_parts(p, x, p.constant(bits::kRounder + 64)));
 }
 
-/// e^x: overflows to infinity, underflows through subnormals to +0.
-template <class P> typename P::Value exp(P &p, typename P::Value x) {
-  const auto clamped = p.min(p.max(x, p.constant(0xC2D00000U)), p.constant(0x42B20000U)); // -104, 89
-  const auto f = factors(p, exp_parts(p, clamped));
-  return p.mul(f.first, f.second);
-}
-
-/// e^x for -87.336 <= x <= 88; what is less gives e^-87.336, the smallest normal result.
+/// e^x for -132 <= x <= 44.
 template <class P> typename P::Value exp_midrange(P &p, typename P::Value x) {
-  return scaled(p, exp_parts(p, p.max(x, p.constant(0xC2AEAC4FU))));
+  return p.mul(exp_raised(p, x), p.constant(bits::power(-64)));
+}
+
+/// e^x for x <= 44: what is below -104 gives +0.
+template <class P> typename P::Value exp_below(P &p, typename P::Value x) {
+  return exp_midrange(p, p.max(x, p.constant(bits::kExpEnd | bits::kSign)));
+}
+
+/// e^x: overflows to infinity, underflows through subnormals to +0. Computed 2^64 times as large below 0, as small
+/// above, so that the last product rounds what is no normal number.
+template <class P> typename P::Value exp(P &p, typename P::Value x) {
+  const auto clamped = p.min(p.max(x, p.constant(bits::kExpEnd | bits::kSign)), p.constant(bits::kExpEnd));
+  const auto rounder = p.select(x, p.constant(bits::kRounder + 64), p.constant(bits::kRounder - 64));
+  const auto back = p.select(x, p.constant(bits::power(-64)), p.constant(bits::power(64)));
+  return p.mul(scaled(p, exp_parts(p, clamped, rounder)), back);
 }
 
 /// log(x) for 2^-126 <= x < infinity. `bias` is added to the exponent of 2 and kRounder, as floats.
@@ -102,17 +105,17 @@ template <class P> typename P::Value log(P &p, typename P::Value x) {
 /// 1 / (1 + e^-x): with e = e^-|x| and y = 1 / (1 + e), it is y or e y. The last step takes 1 - (1 + e) y as (1 - y) -
 /// e y, so that the rounding of 1 + e is gone, and rounds once.
 template <class P> typename P::Value sigmoid(P &p, typename P::Value x) {
-  const auto one = p.constant(bits::kOne);
-  const auto power = factors(p, exp_parts(p, p.neg(p.min(p.abs(x), p.constant(0x42D00000U))))); // 104
-  const auto e = p.mul(power.first, power.second);
+  const auto one = p.constant(bits::kOne), back = p.constant(bits::power(-64));
+  const auto raised = exp_raised(p, p.neg(p.min(p.abs(x), p.constant(bits::kExpEnd))));
+  const auto e = p.mul(raised, back);
   const auto sum = p.add(one, e);
   auto y = p.isub(p.constant(kReciprocalGuess), sum);
   y = p.fma(y, p.fma(p.neg(sum), y, one), y);
   y = p.fma(y, p.fma(p.neg(sum), y, p.constant(kReciprocalAim)), y); // y is not below: 1 - y is exact
   const auto correction = p.mul(y, p.fma(p.neg(e), y, p.add(one, p.neg(y))));
-  const auto numerator = p.select(x, power.first, one);
+  const auto numerator = p.select(x, raised, one);
   const auto quotient = p.fma(numerator, y, p.mul(numerator, correction));
-  return p.mul(quotient, p.select(x, power.second, one));
+  return p.mul(quotient, p.select(x, back, one));
 }
 
 /// tanh(x): x + x^3 P(x^2) up to 0.65, 1 - 2 / (1 + e^2|x|) with x's sign from there.

@@ -63,12 +63,12 @@ template <class P> typename P::Value reciprocal(P &p, typename P::Value x) {
   return p.mul(reciprocal_or_special(p, p.mul(x, scale)), scale);
 }
 
-/// a / b for |a| and |b| from 2^-60 to 2^60, rounded correctly: y = 1 / b, and one step from a y that takes the exact
-/// remainder.
+/// a / b for |a| and |b| from 2^-60 to 2^60, and a = +-0, rounded correctly: y = 1 / b, and one step from a y that
+/// takes the exact remainder, with the sign that leaves a zero its own.
 template <class P> typename P::Value divide_midrange(P &p, typename P::Value a, typename P::Value b) {
   const auto y = reciprocal_midrange(p, b);
   const auto quotient = p.mul(a, y);
-  return p.fma(p.fma(p.neg(b), quotient, a), y, quotient);
+  return p.fma(p.neg(p.fma(b, quotient, p.neg(a))), y, quotient);
 }
 
 /// What brings an operand's magnitude to [2^-79, 2^72]: 2^70 below 2^-30, 2^-56 above 2^30, else 1.
@@ -153,7 +153,7 @@ template <class P> Root<P> sqrt_steps(P &p, typename P::Value x) {
   return {p.fma(remainder, p.fma(h, r, h), better), remainder};
 }
 
-/// sqrt(x) for 2^-100 <= x < infinity and for 0, rounded correctly.
+/// sqrt(x) for 2^-102 <= x < infinity and for 0, rounded correctly. Below it is less than 2^-51; of infinity it is NaN.
 template <class P> typename P::Value sqrt_midrange(P &p, typename P::Value x) { return sqrt_steps(p, x).value; }
 
 /// sqrt(x), rounded correctly: -0 gives -0, less than 0 NaN.

@@ -24,6 +24,7 @@ const std::vector<FunctionProgram> &function_programs() {
       {"rsqrt_midrange", 1, [] { return unary_program([](Recorder &p, V x) { return f::rsqrt_midrange(p, x); }); }},
       {"sqrt_midrange", 1, [] { return unary_program([](Recorder &p, V x) { return f::sqrt_midrange(p, x); }); }},
       {"exp_midrange", 1, [] { return unary_program([](Recorder &p, V x) { return f::exp_midrange(p, x); }); }},
+      {"exp_below", 1, [] { return unary_program([](Recorder &p, V x) { return f::exp_below(p, x); }); }},
       {"log_midrange", 1, [] { return unary_program([](Recorder &p, V x) { return f::log_midrange(p, x); }); }},
       {"divide_midrange", 2,
        [] { return binary_program([](Recorder &p, V a, V b) { return f::divide_midrange(p, a, b); }); }},

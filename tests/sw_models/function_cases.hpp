@@ -76,7 +76,7 @@ struct SqrtCase {
 struct ExpCase {
   static constexpr const char *kName = "exp";
   static constexpr const char *kBits = "79f7ff788debef8a6eeb7d7966e633b2";
-  static constexpr unsigned kOperations = 19;
+  static constexpr unsigned kOperations = 17;
   static constexpr double kBound = 0.9;
   static constexpr bool kOdd = false;
   static constexpr bool kRising = true;
@@ -135,7 +135,7 @@ struct ErfCase {
 struct SigmoidCase {
   static constexpr const char *kName = "sigmoid";
   static constexpr const char *kBits = "62dd248e5d8b38df46f5952ee4906087";
-  static constexpr unsigned kOperations = 32;
+  static constexpr unsigned kOperations = 28;
   static constexpr double kBound = 1.6;
   static constexpr bool kOdd = false;
   static constexpr bool kRising = true;

@@ -17,6 +17,7 @@ public:
   TileChoice(const JobGroup &group, const StridedArea &area) : group_(group), area_(area) {
     if (group.windows) rows_ = rows_of_windows(group.stages);
     of_rows_.assign(rows_.size(), kNone);
+    of_covers_.assign(group.covers.size(), kNone);
   }
 
   GroupTiles run() {
@@ -51,6 +52,7 @@ private:
     out_.tiles.push_back(tile_of(t, part));
     out_.first.push_back(t.first);
     out_.loaded.push_back(loaded);
+    out_.covers.push_back(false);
     out_.stored.push_back(stored);
     return of_.size() - 1;
   }
@@ -71,8 +73,26 @@ private:
     return kNone;
   }
 
+  /// The tile of what covers it; kNone if nothing does.
+  std::size_t of_cover(const StridedTile &t, const Stage &stage) {
+    for (std::size_t i = 0; i < group_.covers.size(); ++i) {
+      const Cover &cover = group_.covers[i];
+      if (!cover.has(t)) continue;
+      StridedArea part = area_;
+      part.lanes += cover.more_lanes;
+      part.steps += cover.more_steps;
+      if (of_covers_[i] == kNone) {
+        of_covers_[i] = add(cover.tile, stage.steps + cover.more_steps, part, true, false);
+        out_.covers.back() = true;
+      }
+      return of_covers_[i];
+    }
+    return kNone;
+  }
+
   std::size_t read(const StridedTile &t, const Stage &stage) {
     if (const std::size_t rows = of_rows(t); rows != kNone) return rows;
+    if (const std::size_t cover = of_cover(t, stage); cover != kNone) return cover;
     const std::size_t found = newest(t, stage);
     return found != kNone ? found : add(t, stage, true, false);
   }
@@ -88,8 +108,9 @@ private:
   const StridedArea &area_;
   std::vector<StridedTile> of_; ///< each tile's, and the steps of its stage
   std::vector<std::size_t> steps_;
-  std::vector<WindowRows> rows_;     ///< of a group of windows
-  std::vector<std::size_t> of_rows_; ///< the tile of each; kNone: not yet
+  std::vector<WindowRows> rows_;       ///< of a group of windows
+  std::vector<std::size_t> of_rows_;   ///< the tile of each; kNone: not yet
+  std::vector<std::size_t> of_covers_; ///< the same
   GroupTiles out_;
 };
 
@@ -183,6 +204,32 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
     if (fitting) consider(lanes);
     if (fewer != lanes && (fitting || fits(group, fewer, group.steps(), npu))) consider(fewer);
     if (!fitting) break;
+  }
+  return best;
+}
+
+RectangleCut cut_of_covers(const JobGroup &group, const NpuConfig &npu) {
+  constexpr std::size_t kParts = 64; // of the lanes that are tried
+  RectangleCut best;
+  if (group.covers.empty()) return best;
+  const std::size_t lanes_all = group.lanes(), steps_all = group.steps(), strips = strips_of(lanes_all, npu);
+  for (std::size_t part = 1; part <= std::min(strips, kParts); ++part) {
+    const std::size_t lanes = std::min(lanes_all, (strips + part - 1) / part * npu.lanes());
+    std::size_t most = 0, beyond = std::min(steps_all, kMostInField) + 1; // fits, does not fit
+    while (beyond - most > 1)
+      (fits(group, lanes, (most + beyond) / 2, npu) ? most : beyond) = (most + beyond) / 2;
+    if (most == 0) continue;
+    for (std::size_t areas = (steps_all + most - 1) / most, more = 0; more < 3; ++more, ++areas) {
+      const std::size_t steps = (steps_all + areas - 1) / areas;
+      const GroupTiles tiles = tiles_of(group, {0, lanes, 0, steps}, npu);
+      std::uint64_t busy = 0;
+      for (const Stage &stage : group.stages)
+        busy += walk_of(stage, lanes, steps, npu).cycles;
+      const std::uint64_t moving = bytes_of_beats(tiles, npu) / npu.bus_bytes;
+      const std::uint64_t count = (lanes_all + lanes - 1) / lanes * ((steps_all + steps - 1) / steps);
+      const std::uint64_t cycles = count * std::max(busy, moving) + std::min(busy, moving);
+      if (best.cycles == 0 || cycles < best.cycles) best = {lanes, steps, cycles};
+    }
   }
   return best;
 }

@@ -1,6 +1,7 @@
 // Jobs whose areas hand values on in the scratchpad.
 #pragma once
 
+#include "compiler/vector_stream/group/cover.hpp"
 #include "compiler/vector_stream/group/stage.hpp"
 #include "sw_models/config/npu_config.hpp"
 
@@ -18,6 +19,8 @@ struct JobGroup {
   std::vector<bool> in_memory; ///< of OpJobs::values: whether anything but the group reads what it writes
   /// Of elements: tiles are windows of common rows (windows.hpp), so that only lanes may be cut.
   bool windows = false;
+  std::vector<Cover> covers; ///< of elements: what several operands are parts of
+  std::size_t places = 0;    ///< stages that work elsewhere than those before: such a group is not cut
 
   /// Whether steps may be cut, too.
   bool is_elementwise() const;
@@ -30,6 +33,7 @@ struct JobGroup {
 struct GroupTiles {
   std::vector<AreaTile> tiles;
   std::vector<bool> loaded, stored;
+  std::vector<bool> covers;                                ///< whether it covers several operands
   std::vector<std::size_t> first;                          ///< element of the value where the whole of each begins
   std::vector<std::vector<std::size_t>> operands, results; ///< which tiles, of each stage
   std::size_t rows = 0;                                    ///< of the scratchpad, all together
@@ -62,6 +66,14 @@ struct ChainCut {
   std::uint64_t cycles = 0;
 };
 ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu);
+
+/// Lanes and steps of an area of a group of elements that has covers, for which it takes the least time, nearly, and
+/// that time in cycles: the smaller areas are, the more of the covers is loaded again.
+struct RectangleCut {
+  std::size_t lanes = 1, steps = 1;
+  std::uint64_t cycles = 0; ///< 0: it has none, or no area that was looked at fits
+};
+RectangleCut cut_of_covers(const JobGroup &group, const NpuConfig &npu);
 
 /// Cycles of a group of elements, nearly.
 std::uint64_t cycles_of_elements(const JobGroup &group, const NpuConfig &npu);

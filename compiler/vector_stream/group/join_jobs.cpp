@@ -20,20 +20,59 @@ template <typename F> void for_tiles(const Stage &stage, const F &f) {
     f(t, true);
 }
 
+/// Rows of elements side by side, a pitch apart.
+struct Rows {
+  std::size_t first = 0, pitch = 1, count = 1, length = 1;
+};
+
+Rows rows_of(const StridedTile &t, const Stage &stage) {
+  const std::size_t lanes = t.lane == 0 ? 1 : stage.lanes, steps = t.step == 0 ? 1 : stage.steps;
+  return t.lane > t.step ? Rows{t.first, t.lane, lanes, steps}
+                         : Rows{t.first, std::max<std::size_t>(t.step, 1), steps, lanes};
+}
+
+/// Whether they have an element in common.
+bool meet(const Rows &a, const Rows &b) {
+  if (a.count > b.count) return meet(b, a);
+  for (std::size_t row = 0; row < a.count; ++row) {
+    const std::size_t first = a.first + row * a.pitch, end = first + a.length;
+    if (end <= b.first) continue;
+    const std::size_t last =
+        std::min(b.count - 1, (end - 1 - b.first) / b.pitch); // of b's rows that begin before the end
+    if (b.first + last * b.pitch + b.length > first) return true;
+  }
+  return false;
+}
+
 /// What two stages have in common.
 struct Common {
-  bool any = false;  ///< a tile with lanes
-  bool clean = true; ///< what either writes is the same of both
+  bool any = false;       ///< a tile with lanes
+  bool handed_on = false; ///< one that either writes
+  bool elsewhere = false; ///< of elements: tiles of one value that are not the same
+  bool clean = true;      ///< what either writes is the same of both or, of elements, lies elsewhere
 };
+
+/// Whether two matrices of the same strides have no element in common.
+bool are_apart(const StridedTile &a, const StridedTile &b, const Stage &stage) {
+  if (a.lane != b.lane || a.step != b.step) return false;
+  const StridedTile &low = a.first < b.first ? a : b, &high = a.first < b.first ? b : a;
+  const std::size_t between = high.first - low.first;
+  if (between > (stage.lanes - 1) * a.lane + (stage.steps - 1) * a.step) return true;
+  const std::size_t pitch = std::max(a.lane, a.step), cols = a.lane > a.step ? stage.steps : stage.lanes;
+  return std::min(a.lane, a.step) == 1 && between % pitch >= cols && between % pitch + cols <= pitch;
+}
 
 Common common_of(const Stage &a, const Stage &b) {
   Common common;
+  const bool of_elements = a.elementwise && b.elementwise && a.lanes == b.lanes && a.steps == b.steps;
   for_tiles(a, [&](const StridedTile &of_a, bool a_writes) {
     for_tiles(b, [&](const StridedTile &of_b, bool b_writes) {
       if (of_a.value != of_b.value) return;
-      const bool same = of_a == of_b && (of_a.step == 0 || a.steps == b.steps);
+      const bool same = of_a == of_b && (of_a.step == 0 || a.steps == b.steps), reads = !a_writes && !b_writes;
       common.any = common.any || (same && of_a.lane != 0);
-      common.clean = common.clean && (same || (!a_writes && !b_writes));
+      common.handed_on = common.handed_on || (same && !reads && of_a.lane != 0);
+      common.elsewhere = common.elsewhere || (of_elements && !same && of_a.lane != 0);
+      common.clean = common.clean && (same || reads || (of_elements && are_apart(of_a, of_b, a)));
     });
   });
   return common;
@@ -73,6 +112,7 @@ public:
       else
         out_.emplace_back(alone);
     }
+    leave_out_stores();
     return std::move(out_);
   }
 
@@ -108,11 +148,47 @@ private:
     });
   }
 
+  /// Elements that a later group, or a move, reads.
+  struct LaterRead {
+    std::size_t group = 0;
+    Rows rows;
+  };
+  std::vector<std::vector<LaterRead>> later_reads() const {
+    std::vector<std::vector<LaterRead>> all(jobs_.values.size());
+    for (std::size_t n = 0; n < out_.size(); ++n)
+      if (const auto *move = std::get_if<MoveJob>(&out_[n]))
+        all[move->from].push_back({n, {0, 1, 1, jobs_.values[move->from].elements}});
+      else
+        for (const Stage &stage : std::get<JobGroup>(out_[n]).stages)
+          for (const StridedTile &t : stage.operands)
+            all[t.value].push_back({n, rows_of(t, stage)});
+    return all;
+  }
+
+  /// A value that goes to memory for later jobs need not, where these read other elements of it.
+  void leave_out_stores() {
+    const std::vector<std::vector<LaterRead>> all = later_reads();
+    for (std::size_t n = 0; n < out_.size(); ++n) {
+      auto *group = std::get_if<JobGroup>(&out_[n]);
+      if (group == nullptr) continue;
+      std::vector<bool> read(jobs_.values.size());
+      for (const Stage &stage : group->stages)
+        for (const StridedTile &t : stage.results)
+          read[t.value] = read[t.value] || std::any_of(all[t.value].begin(), all[t.value].end(), [&](const LaterRead &r) {
+                            return r.group > n && meet(rows_of(t, stage), r.rows);
+                          });
+      for (std::size_t v = 0; v < read.size(); ++v)
+        if (jobs_.values[v].tensor == graph::kNone) group->in_memory[v] = group->in_memory[v] && read[v];
+    }
+  }
+
   /// Stages of which the last is that of step `at`.
   JobGroup group_of(std::vector<Stage> stages, std::size_t at) const {
-    JobGroup group{std::move(stages), {}};
+    JobGroup group;
+    group.stages = std::move(stages);
     for (std::size_t v = 0; v < jobs_.values.size(); ++v)
       group.in_memory.push_back(jobs_.values[v].tensor != graph::kNone || is_read_behind(at, v, group.stages));
+    if (group.is_elementwise()) group.covers = covers_of(group.stages);
     return group;
   }
 
@@ -150,7 +226,7 @@ private:
   }
 
   std::optional<JobGroup> join(const JobGroup &group, const JobGroup &alone, std::size_t at) const {
-    if (group.windows || !has_room(group, alone)) return std::nullopt;
+    if (group.windows) return std::nullopt;
     std::vector<JobGroup> forms{group};
     if (group.is_elementwise()) add_forms(forms, group, alone.stages[0]);
     if (const auto across = across_of(alone.stages[0])) {
@@ -167,20 +243,13 @@ private:
     return std::nullopt;
   }
 
-  /// Whether the program memory holds all programs at once.
-  static bool has_room(const JobGroup &group, const JobGroup &alone) {
-    std::size_t words = isa::vector::encode(*alone.stages[0].program).size();
-    for (const Stage &stage : group.stages)
-      words += isa::vector::encode(*stage.program).size();
-    return words <= isa::kProgramWords;
-  }
-
   /// Other lanes and steps of a group of elements: exchanged; or those of `wanted`, as they are or exchanged.
   static void add_forms(std::vector<JobGroup> &forms, const JobGroup &group, const Stage &wanted) {
     const auto add = [&](const auto &change) {
       JobGroup form = group;
       for (Stage &stage : form.stages)
         stage = change(stage);
+      if (!form.covers.empty()) form.covers = covers_of(form.stages);
       forms.push_back(std::move(form));
     };
     add(exchanged);
@@ -195,23 +264,26 @@ private:
     const Stage &stage = other.stages[0];
     const bool elementwise = group.is_elementwise() && stage.elementwise;
     if (group.lanes() != stage.lanes || (elementwise && group.steps() != stage.steps)) return std::nullopt;
-    bool any = false;
+    bool any = false, handed_on = false, elsewhere = false;
     for (const Stage &earlier : group.stages) {
       const Common common = common_of(earlier, stage);
       if (!common.clean || (earlier.across && has_to_do_with(stage, earlier.results))) return std::nullopt;
       any = any || common.any;
+      handed_on = handed_on || common.handed_on;
+      elsewhere = elsewhere || common.elsewhere;
     }
-    if (!any && !(elementwise && meet_next(group, stage, at))) return std::nullopt;
+    if (!any && !elsewhere && !(elementwise && meet_next(group, stage, at))) return std::nullopt;
     std::vector<Stage> stages = group.stages;
     stages.push_back(stage);
+    if (!fit_program_memory(stages)) return std::nullopt;
     JobGroup joined = group_of(std::move(stages), at);
-    std::size_t handed_on = 0;
+    std::size_t handed_across = 0;
     for (const Stage &s : joined.stages)
-      if (s.across) handed_on += rows_handed_on(s, npu_);
-    if (handed_on > state_rows(npu_)) return std::nullopt;
-    const bool fitting = elementwise ? fits(joined, std::min<std::size_t>(joined.lanes(), npu_.lanes()), 1, npu_)
-                                     : cut_of_chains(joined, npu_).lanes != 0;
-    if (!fitting || cycles(joined) > cycles(group) + cycles(other)) return std::nullopt;
+      if (s.across) handed_across += rows_handed_on(s, npu_);
+    if (handed_across > state_rows(npu_)) return std::nullopt;
+    joined.places = group.places + (elsewhere && !handed_on ? 1 : 0);
+    if (!fits_joined(joined, handed_on, elementwise)) return std::nullopt;
+    if (cycles(joined) > cycles(group) + cycles(other)) return std::nullopt;
     return joined;
   }
 
@@ -226,6 +298,15 @@ private:
     const std::vector<StridedTile> &last = group.stages.back().results;
     return std::any_of(last.begin(), last.end(), is_read) &&
            std::any_of(stage.results.begin(), stage.results.end(), is_read);
+  }
+
+  /// Stages at several places of a value are not cut: each of an area's parts would have its own rows of the value.
+  /// Some room is left for what follows at the last place.
+  bool fits_joined(const JobGroup &joined, bool same_place, bool elementwise) const {
+    if (!elementwise) return cut_of_chains(joined, npu_).lanes != 0;
+    if (joined.places == 0) return fits(joined, std::min<std::size_t>(joined.lanes(), npu_.lanes()), 1, npu_);
+    const std::size_t rows = tiles_of(joined, {0, joined.lanes(), 0, joined.steps()}, npu_).rows;
+    return fits(joined, joined.lanes(), joined.steps(), npu_) && (same_place || rows <= place_rows(npu_) / 4 * 3);
   }
 
   const OpJobs &jobs_;

@@ -40,6 +40,7 @@ StridedTile strided(const JobTile &tile, const std::vector<JobValue> &values) {
   s.lane = !tile.lanes_move ? 0 : rows ? 1 : tile.pitch;
   s.step = !tile.steps_move ? 0 : rows ? tile.pitch : 1;
   s.fp32 = values[tile.value].type != graph::ElementType::kBf16;
+  s.elements = values[tile.value].elements;
   return s;
 }
 
@@ -94,7 +95,10 @@ isa::VectorTile view_of(const StridedTile &strided, const AreaTile &tile, std::u
 
 isa::VectorTile window_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot, const Window &window) {
   isa::VectorTile v = view_of(strided, tile, slot);
-  v.spm.row += static_cast<std::uint32_t>(window.col / window.lanes) * tile.spm.pstride;
+  const auto row = static_cast<std::uint32_t>(window.row);
+  v.spm.row += static_cast<std::uint32_t>(window.col / window.lanes) * tile.spm.pstride + row * (tile.fp32 ? 2 : 1);
+  v.spm.rot = static_cast<std::uint8_t>((v.spm.rot + row) % window.lanes);
+  v.rows -= row;
   v.col = static_cast<std::uint32_t>(window.col % window.lanes);
   v.cols = static_cast<std::uint32_t>(window.cols);
   return v;

@@ -15,16 +15,18 @@ struct StridedTile {
   std::size_t value = 0, first = 0, lane = 0, step = 0;
   std::size_t period = 0;
   bool fp32 = false;
+  std::size_t elements = 0; ///< of the value
 
   bool operator==(const StridedTile &o) const {
     return value == o.value && first == o.first && lane == o.lane && step == o.step && period == o.period;
   }
 };
 
-/// Columns of a tile's rows.
+/// A part of a tile.
 struct Window {
   std::size_t col = 0, cols = 0; ///< first, and how many
   std::uint32_t lanes = 1;       ///< of the scratchpad
+  std::size_t row = 0;           ///< first
 };
 
 /// A job, or its elements in another order of lanes and steps.
@@ -46,8 +48,8 @@ Stage stage_of(const OpJobs &jobs, const VectorJob &job);
 /// The rectangle of an area, as a matrix whose columns lie side by side.
 AreaTile tile_of(const StridedTile &tile, const StridedArea &area);
 
-/// How a program sees it: as slot `slot`, in the rows of `tile`. A window of these rows begins in column `col`, of
-/// `lanes` columns a panel.
+/// How a program sees it: as slot `slot`, in the rows of `tile`. A window begins in row `row` and column `col`, of
+/// `lanes` columns a panel, and has all rows below.
 isa::VectorTile view_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot);
 isa::VectorTile window_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot, const Window &window);
 

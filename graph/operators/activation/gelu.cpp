@@ -50,7 +50,7 @@ double gelu_operations(const OpView &op) {
 
 double gelu_gradient_operations(const OpView &op) {
   const bool tanh = op.op.attributes.text("approximate") == "tanh";
-  return (tanh ? 12 + function_cost::tanh() : 9 + function_cost::erf() + function_cost::exp()) *
+  return (tanh ? 12 + function_cost::tanh() : 9 + function_cost::erf() + function_cost::exp_midrange()) *
          static_cast<double>(op.output(0).shape.elements());
 }
 

@@ -24,7 +24,7 @@ struct GeluByErf {
   template <class A> static typename A::Value slope(typename A::Value x) {
     const auto near = A::min(A::max(x, number<A>(-kFlatGradient)), number<A>(kFlatGradient));
     const auto share = A::fma(number<A>(0.5), A::erf(A::mul(near, number<A>(kRootHalf))), number<A>(0.5));
-    const auto power = A::exp(A::mul(A::mul(near, near), number<A>(-0.5)));
+    const auto power = A::exp_midrange(A::mul(A::mul(near, near), number<A>(-0.5)));
     return A::fma(A::mul(near, number<A>(kDensity)), power, share);
   }
 };

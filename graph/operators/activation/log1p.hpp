@@ -10,17 +10,17 @@ namespace gradweave::graph {
 template <class A> typename A::Value log_of_one_and(typename A::Value e) {
   const auto sum = A::add(number<A>(1), e);
   const auto lost = A::sub(e, A::sub(sum, number<A>(1)));
-  return A::fma(lost, A::reciprocal(sum), A::log(sum));
+  return A::fma(lost, A::reciprocal_midrange(sum), A::log_midrange(sum));
 }
 
 /// log(1 + e^x).
 template <class A> typename A::Value soft_plus(typename A::Value x) {
   const auto below = A::min(x, -x); // -|x|
-  return A::add(A::max(x, number<A>(0)), log_of_one_and<A>(A::exp(below)));
+  return A::add(A::max(x, number<A>(0)), log_of_one_and<A>(A::exp_below(below)));
 }
 
 inline unsigned soft_plus_operations() {
-  return 7 + function_cost::exp() + function_cost::log() + function_cost::reciprocal();
+  return 7 + function_cost::exp_below() + function_cost::log_midrange() + function_cost::reciprocal_midrange();
 }
 
 } // namespace gradweave::graph

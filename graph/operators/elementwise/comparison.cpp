@@ -1,18 +1,38 @@
 // Less, LessOrEqual, Greater, GreaterOrEqual and Equal of two tensors, broadcast: 1 where it holds, else 0.
 #include "graph/operators/loops/broadcast.hpp"
 
-#include <functional>
-
 namespace gradweave::graph {
 namespace {
 
-template <typename Holds> struct Comparison {
+struct Less {
+  template <class A, class V> static auto holds(V a, V b) { return A::lt(a, b); }
+};
+struct LessOrEqual {
+  template <class A, class V> static auto holds(V a, V b) { return A::le(a, b); }
+};
+struct Greater {
+  template <class A, class V> static auto holds(V a, V b) { return A::lt(b, a); }
+};
+struct GreaterOrEqual {
+  template <class A, class V> static auto holds(V a, V b) { return A::le(b, a); }
+};
+struct Equal {
+  template <class A, class V> static auto holds(V a, V b) { return A::eq(a, b); }
+};
+
+template <typename Relation> struct Comparison {
   template <class A> static void run(Kernel<A> &k) {
-    zip_repeated<A>(k, k.index_out(0), [](auto a, auto b) { return std::int32_t{Holds{}(a, b)}; });
+    if constexpr (kRecords<A>)
+      zip_repeated<A>(k, [](auto a, auto b) {
+        return A::select(Relation::template holds<A>(a, b), A::Value::index(1), A::Value::index(0));
+      });
+    else
+      zip_repeated<A>(k, k.index_out(0),
+                      [](auto a, auto b) { return std::int32_t{Relation::template holds<A>(a, b)}; });
   }
 };
 
-template <typename Holds> Operator comparison(std::string_view name, std::string_view summary) {
+template <typename Relation> Operator comparison(std::string_view name, std::string_view summary) {
   Operator op;
   op.name = name;
   op.summary = summary;
@@ -20,18 +40,18 @@ template <typename Holds> Operator comparison(std::string_view name, std::string
   op.outputs = {{"y", Gives::kIndex}};
   op.infer = infer_broadcast;
   op.operations = operations_per_element<1>;
-  executes_golden<Comparison<Holds>>(op);
+  executes<Comparison<Relation>>(op);
   return op;
 }
 
 } // namespace
 
 std::vector<Operator> comparison_operators() {
-  return {comparison<std::less<>>("Less", "1 where a is below b"),
-          comparison<std::less_equal<>>("LessOrEqual", "1 where a is not above b"),
-          comparison<std::greater<>>("Greater", "1 where a is above b"),
-          comparison<std::greater_equal<>>("GreaterOrEqual", "1 where a is not below b"),
-          comparison<std::equal_to<>>("Equal", "1 where a equals b")};
+  return {comparison<Less>("Less", "1 where a is below b"),
+          comparison<LessOrEqual>("LessOrEqual", "1 where a is not above b"),
+          comparison<Greater>("Greater", "1 where a is above b"),
+          comparison<GreaterOrEqual>("GreaterOrEqual", "1 where a is not below b"),
+          comparison<Equal>("Equal", "1 where a equals b")};
 }
 
 } // namespace gradweave::graph

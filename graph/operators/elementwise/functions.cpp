@@ -42,7 +42,7 @@ struct ErfRun {
 struct ErfGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     zip_elements(k, [](auto dy, auto x) {
-      const auto slope = A::mul(A::exp(A::mul(-x, x)), number<A>(1.12837916709551257390)); // 2 / sqrt(pi)
+      const auto slope = A::mul(A::exp_below(A::mul(-x, x)), number<A>(1.12837916709551257390)); // 2 / sqrt(pi)
       return A::mul(dy, slope);
     });
   }
@@ -64,7 +64,7 @@ struct AbsGradientRun {
 void derive_exp(Derivation &d) { d.give(0, d.build.add("Mul", {d.gradient(), d.output(0)}, {}, d.name(0))); }
 void derive_log(Derivation &d) { d.give(0, d.build.add("Div", {d.gradient(), d.input(0)}, {}, d.name(0))); }
 
-unsigned erf_gradient_operations() { return 3 + function_cost::exp(); }
+unsigned erf_gradient_operations() { return 3 + function_cost::exp_below(); }
 unsigned sqrt_gradient_operations() { return 1 + function_cost::divide(); }
 
 /// Results of these are sums' readers' as much as activations.

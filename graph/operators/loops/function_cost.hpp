@@ -16,8 +16,17 @@ template <class Sequence> unsigned operations_of(Sequence sequence) {
 inline unsigned reciprocal() {
   return operations_of([](auto &p, auto x) { functions::reciprocal(p, x); });
 }
+inline unsigned reciprocal_midrange() {
+  return operations_of([](auto &p, auto x) { functions::reciprocal_midrange(p, x); });
+}
 inline unsigned divide() {
   return operations_of([](auto &p, auto x) { functions::divide(p, x, x); });
+}
+inline unsigned divide_midrange() {
+  return operations_of([](auto &p, auto x) { functions::divide_midrange(p, x, x); });
+}
+inline unsigned sqrt_midrange() {
+  return operations_of([](auto &p, auto x) { functions::sqrt_midrange(p, x); });
 }
 inline unsigned sqrt() {
   return operations_of([](auto &p, auto x) { functions::sqrt(p, x); });
@@ -27,6 +36,15 @@ inline unsigned rsqrt() {
 }
 inline unsigned exp() {
   return operations_of([](auto &p, auto x) { functions::exp(p, x); });
+}
+inline unsigned exp_below() {
+  return operations_of([](auto &p, auto x) { functions::exp_below(p, x); });
+}
+inline unsigned exp_midrange() {
+  return operations_of([](auto &p, auto x) { functions::exp_midrange(p, x); });
+}
+inline unsigned log_midrange() {
+  return operations_of([](auto &p, auto x) { functions::log_midrange(p, x); });
 }
 inline unsigned log() {
   return operations_of([](auto &p, auto x) { functions::log(p, x); });

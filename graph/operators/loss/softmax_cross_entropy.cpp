@@ -47,7 +47,7 @@ struct SoftmaxCrossEntropyRun {
       auto sum = lines.variable(0), chosen = lines.variable(0);
       lines.loop([&](const auto &at) { most(at) = A::max(most(at), at.in(0)); });
       lines.loop([&](const auto &at) {
-        sum(at) = A::add(sum(at), A::exp(A::sub(at.in(0), most(at))));
+        sum(at) = A::add(sum(at), A::exp_below(A::sub(at.in(0), most(at))));
         chosen(at) = A::select(A::same(at.index(1), at.step()), at.in(0), chosen(at));
       });
       lines.once([&](const auto &at) { at.out(0, A::add(A::sub(most(at), chosen(at)), A::log(sum(at)))); });
@@ -81,7 +81,7 @@ struct SoftmaxCrossEntropyGradientRun {
       auto most = lines.variable(-std::numeric_limits<double>::infinity()), sum = lines.variable(0);
       lines.loop([&](const auto &at) { most(at) = A::max(most(at), at.in(0)); });
       lines.loop([&](const auto &at) {
-        const auto power = A::exp(A::sub(at.in(0), most(at)));
+        const auto power = A::exp_below(A::sub(at.in(0), most(at)));
         sum(at) = A::add(sum(at), power);
         at.out(0, power);
       });
@@ -149,9 +149,9 @@ void derive_cross_entropy(Derivation &d) {
 }
 
 double cross_entropy_operations(const OpView &op) {
-  return (3 + function_cost::exp()) * static_cast<double>(op.input(0).shape.elements());
+  return (3 + function_cost::exp_below()) * static_cast<double>(op.input(0).shape.elements());
 }
-unsigned cross_entropy_gradient_operations() { return 5 + function_cost::exp(); }
+unsigned cross_entropy_gradient_operations() { return 5 + function_cost::exp_below(); }
 
 } // namespace
 

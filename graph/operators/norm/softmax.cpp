@@ -44,7 +44,7 @@ struct SoftmaxRun {
         return masked ? A::fma(at.in(0), scale, at.in(1)) : A::mul(at.in(0), scale);
       };
       auto most = lines.variable(-kInfinity), sum = lines.variable(0);
-      const auto power = [&](const auto &at) { return A::exp(A::sub(score(at), most(at))); };
+      const auto power = [&](const auto &at) { return A::exp_below(A::sub(score(at), most(at))); };
       lines.loop([&](const auto &at) { most(at) = A::max(most(at), score(at)); });
       // Of a row that is -infinity throughout, all powers are 0; so is P.
       lines.once([&](const auto &at) {
@@ -89,7 +89,7 @@ void derive_softmax(Derivation &d) {
   if (d.wants(1)) give_summed(d, 1, d.build.add("SoftmaxGradient", {d.gradient(), d.output(0)}));
 }
 
-unsigned softmax_operations() { return 5 + function_cost::exp(); }
+unsigned softmax_operations() { return 5 + function_cost::exp_below(); }
 
 } // namespace
 

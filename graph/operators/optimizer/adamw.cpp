@@ -98,7 +98,7 @@ void infer_sparse_adamw(Inference &op) {
   infer_moments(op, AdamWInput::kFactor);
 }
 
-unsigned adamw_operations() { return 11 + function_cost::sqrt() + function_cost::divide(); }
+unsigned adamw_operations() { return 11 + function_cost::sqrt_midrange() + function_cost::divide_midrange(); }
 
 } // namespace
 

@@ -17,18 +17,23 @@ public:
   explicit AdamWMoments(const Attributes &attributes)
       : keep_m_(number<A>(attributes.real("beta1"))), add_m_(number<A>(1 - attributes.real("beta1"))),
         keep_v_(number<A>(attributes.real("beta2"))), add_v_(number<A>(1 - attributes.real("beta2"))),
-        epsilon_(number<A>(attributes.real("epsilon"))) {}
+        epsilon_(number<A>(attributes.real("epsilon"))), is_midrange_(attributes.real("epsilon") >= kLeastMidrange) {}
 
   /// From the moments m and v and the gradient; `correct_m`, `correct_v`: constants of the step.
   [[gnu::always_inline]] Next next(Value m, Value v, Value gradient, Value correct_m, Value correct_v) const {
     const Value mean = A::fma(keep_m_, m, A::mul(add_m_, gradient));
     const Value square = A::fma(keep_v_, v, A::mul(A::mul(add_v_, gradient), gradient));
-    const Value root = A::sqrt(A::mul(square, correct_v));
-    return {mean, square, A::div(A::mul(mean, correct_m), A::add(root, epsilon_))};
+    const Value up = A::mul(mean, correct_m), below = A::mul(square, correct_v);
+    if (is_midrange_) return {mean, square, A::div_midrange(up, A::add(A::sqrt_midrange(below), epsilon_))};
+    return {mean, square, A::div(up, A::add(A::sqrt(below), epsilon_))};
   }
 
 private:
+  /// 2^-27. What a denominator is at least is no less, and beside it a root below 2^-51 does not count.
+  static constexpr double kLeastMidrange = 0x1p-27;
+
   Value keep_m_, add_m_, keep_v_, add_v_, epsilon_;
+  bool is_midrange_;
 };
 
 /// The next weight. `decay`: the rate times the attribute weight_decay.

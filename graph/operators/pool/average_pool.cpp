@@ -100,14 +100,15 @@ struct AveragePoolGradientRun {
     const WalkValue sums = k.temporary(k.out_shape(0).elements());
     const auto rows = input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top);
     const auto cols = input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left);
-    for (const InputSpan &row : alike_spans(rows, v.stride_height, high))
-      for (const InputSpan &col : alike_spans(cols, v.stride_width, wide)) {
-        std::vector<AverageTap> windows;
-        for (const InputSpan::Reader &r : row.readers)
-          for (const InputSpan::Reader &c : col.readers)
-            windows.push_back({r.output, c.output, 1.0 / static_cast<double>(high[r.output] * wide[c.output])});
-        add_shares(k, v, row, col, windows, sums);
-      }
+    for_rectangles(
+        alike_spans(rows, v.stride_height, high), alike_spans(cols, v.stride_width, wide),
+        [&](const InputSpan &row, const InputSpan &col) {
+          std::vector<AverageTap> windows;
+          for (const InputSpan::Reader &r : row.readers)
+            for (const InputSpan::Reader &c : col.readers)
+              windows.push_back({r.output, c.output, 1.0 / static_cast<double>(high[r.output] * wide[c.output])});
+          add_shares(k, v, row, col, windows, sums);
+        });
   }
 
 private:

@@ -75,9 +75,9 @@ struct MaxPoolGradientRun {
       find_taps(k, v, rows, cols, taps, largest, chosen);
     });
     const WalkValue sums = k.temporary(k.in_shape(1).elements());
-    for (const InputSpan &rows : input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
-      for (const InputSpan &cols : input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left))
-        add_windows(k, v, rows, cols, chosen, sums);
+    for_rectangles(input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top),
+                   input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left),
+                   [&](const InputSpan &rows, const InputSpan &cols) { add_windows(k, v, rows, cols, chosen, sums); });
   }
 
 private:

@@ -33,18 +33,22 @@ std::vector<InputSpan> input_spans(std::uint32_t outputs, std::uint32_t inputs, 
       same = readers[i].tap == span.readers[i].tap && readers[i].output == span.readers[i].output + span.count;
     return same;
   };
-  std::vector<InputSpan> spans;
-  for (std::size_t phase = 0; phase < stride && phase < inputs; ++phase) {
-    bool fresh = true;
-    for (std::size_t in = phase; in < inputs; in += stride) {
-      std::vector<InputSpan::Reader> readers = readers_of(in);
-      if (!fresh && goes_on(spans.back(), readers))
-        ++spans.back().count;
-      else
-        spans.push_back({in, 1, std::move(readers)});
-      fresh = false;
-    }
+  std::vector<std::vector<InputSpan>> pixels(stride); // of each phase, one by one
+  std::vector<bool> begins(inputs / stride + 1);      // where a span of a phase begins, one of each phase does
+  begins[0] = true;
+  for (std::size_t in = 0; in < inputs; ++in) {
+    std::vector<InputSpan> &phase = pixels[in % stride];
+    std::vector<InputSpan::Reader> readers = readers_of(in);
+    if (!phase.empty() && !goes_on(phase.back(), readers)) begins[in / stride] = true;
+    phase.push_back({in, 1, std::move(readers)});
   }
+  std::vector<InputSpan> spans;
+  for (const std::vector<InputSpan> &phase : pixels)
+    for (std::size_t i = 0; i < phase.size(); ++i)
+      if (begins[i])
+        spans.push_back(phase[i]);
+      else
+        ++spans.back().count;
   return spans;
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace gradweave::graph {
@@ -19,7 +21,8 @@ std::vector<OutputSpan> output_spans(std::uint32_t outputs, std::uint32_t inputs
                                      std::uint32_t stride, std::uint32_t pad);
 
 /// Along one axis: input pixels, a stride apart, that output pixels read by the same taps. Of each tap the output pixel
-/// that reads the first input pixel; ascending.
+/// that reads the first input pixel; ascending. Spans of pixels that are less than a stride apart are equally long,
+/// but for the last ones.
 struct InputSpan {
   struct Reader {
     std::size_t output = 0, tap = 0;
@@ -29,6 +32,18 @@ struct InputSpan {
 };
 std::vector<InputSpan> input_spans(std::uint32_t outputs, std::uint32_t inputs, std::uint32_t kernel,
                                    std::uint32_t stride, std::uint32_t pad);
+
+/// Calls visit(rows, columns) for all rectangles of pixels, those of equal size one after the other: their walks may go
+/// together.
+template <typename Visit>
+void for_rectangles(const std::vector<InputSpan> &rows, const std::vector<InputSpan> &cols, Visit visit) {
+  std::multimap<std::pair<std::size_t, std::size_t>, std::pair<const InputSpan *, const InputSpan *>> by_size;
+  for (const InputSpan &row : rows)
+    for (const InputSpan &col : cols)
+      by_size.emplace(std::pair{row.count, col.count}, std::pair{&row, &col});
+  for (const auto &[size, spans] : by_size)
+    visit(*spans.first, *spans.second);
+}
 
 inline constexpr std::size_t kTapsOfAWalk = 5; ///< its operands; one that goes on has the sum so far among them
 

@@ -91,9 +91,9 @@ private:
 
   static void compare(const JobValue &value, std::uint64_t at, const graph::Execution<graph::Contract> &golden,
                       DeviceMemory &memory) {
-    const std::vector<float> &right = golden.get(value.tensor).real;
+    const std::vector<std::uint32_t> right = bits_of(golden.get(value.tensor));
     for (std::size_t i = 0; i < right.size(); ++i)
-      ASSERT_EQ(read_element(memory, at, value, i), bits_of_fp32(right[i]))
+      ASSERT_EQ(read_element(memory, at, value, i), right[i])
           << value.name << " element " << i << ", seed " << kGroupSeed;
   }
 

@@ -131,6 +131,55 @@ TEST_P(OpGroups, OfPoolingOfFewChannels) {
       }
 }
 
+/// Windows overlap, so that their taps are parts of common rows; pixels of several lines of an image go together.
+TEST_P(OpGroups, OfPoolingOfManyChannels) {
+  const auto window = [](std::int64_t size, std::int64_t stride, const std::vector<std::int64_t> &pads) {
+    graph::Attributes a;
+    a.set("kernel_shape", std::vector<std::int64_t>{size, size});
+    a.set("strides", std::vector<std::int64_t>{stride, stride});
+    a.set("pads", pads);
+    return a;
+  };
+  const std::array<graph::Attributes, 5> windows{window(3, 1, {1, 1, 1, 1}), window(3, 2, {0, 0, 1, 1}),
+                                                 window(2, 2, {0, 0, 0, 0}), window(2, 1, {0, 0, 1, 1}),
+                                                 window(5, 2, {2, 2, 2, 2})};
+  for (const std::uint32_t pixels : {7U, 12U})
+    for (std::size_t w = 0; w < windows.size(); ++w)
+      for (const std::uint32_t channels : {5U, 21U}) {
+        const graph::Shape image{2, pixels, pixels, channels};
+        SCOPED_TRACE(fmt::format("{} pixels, {} channels, window {}", pixels, channels, w));
+        OpGroup max(npu_);
+        const TensorId x = max.input("x", ElementType::kBf16, image);
+        const TensorId y = max.add("MaxPool", {x}, ElementType::kBf16, "y", windows[w]);
+        const TensorId dy = max.input("dy", ElementType::kFp32, max.graph().tensors[y].shape);
+        max.add("MaxPoolGradient", {dy, x}, ElementType::kBf16, "dx", windows[w]);
+        ASSERT_NO_FATAL_FAILURE(max.check());
+        OpGroup average(npu_);
+        const TensorId mean = average.add("AveragePool", {average.input("x", ElementType::kBf16, image)},
+                                          ElementType::kBf16, "y", windows[w]);
+        graph::Attributes with_image = windows[w];
+        with_image.set("image", std::vector<std::int64_t>{pixels, pixels});
+        const TensorId of_mean = average.input("dy", ElementType::kFp32, average.graph().tensors[mean].shape);
+        average.add("AveragePoolGradient", {of_mean}, ElementType::kBf16, "dx", with_image);
+        ASSERT_NO_FATAL_FAILURE(average.check());
+      }
+}
+
+/// Whole numbers between two operators; any bits are compared, infinities, NaN and zeros of both signs among them.
+TEST_P(OpGroups, OfComparisonsAndWhatTheyChoose) {
+  for (const char *name : {"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"})
+    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+      OpGroup g(npu_);
+      const TensorId a = g.input("a", type, {3, 41}), b = g.input("b", type, {41}), c = g.input("c", type, {});
+      const TensorId holds = g.add(name, {a, b}, ElementType::kInt32, "holds");
+      const TensorId same = g.add(name, {a, a}, ElementType::kInt32, "same");
+      g.add("Where", {holds, a, b}, type, "chosen");
+      g.add("Where", {same, c, a}, type, "one");
+      SCOPED_TRACE(name);
+      ASSERT_NO_FATAL_FAILURE(g.check());
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Npus, OpGroups, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
 
 /// The sum and the norm never move: 6 bytes an element come, 2 go, besides statistics, and gamma and beta again and
@@ -235,13 +284,42 @@ TEST_F(OperatorsOnSmall, PoolWindowsOfFewChannels) {
   }
 }
 
+TEST_F(OperatorsOnSmall, PoolWindowsOfManyChannels) {
+  struct Pool {
+    std::uint32_t pixels, channels;
+    std::int64_t size, stride;
+    std::vector<std::int64_t> pads;
+  };
+  for (const Pool &p : {Pool{56, 192, 3, 2, {0, 0, 1, 1}},
+                        {28, 256, 3, 1, {1, 1, 1, 1}},
+                        {14, 528, 3, 1, {1, 1, 1, 1}},
+                        {208, 32, 2, 2, {0, 0, 0, 0}}}) {
+    graph::Attributes window;
+    window.set("kernel_shape", std::vector<std::int64_t>{p.size, p.size});
+    window.set("strides", std::vector<std::int64_t>{p.stride, p.stride});
+    window.set("pads", p.pads);
+    const graph::Shape image{1, p.pixels, p.pixels, p.channels};
+    const double all = static_cast<double>(image.elements()), results = all / static_cast<double>(p.stride * p.stride);
+    OpGroup forward(npu_), back(npu_);
+    const TensorId y =
+        forward.add("MaxPool", {forward.input("x", ElementType::kBf16, image)}, ElementType::kBf16, "y", window);
+    const std::string of =
+        fmt::format("of {0} x {0} x {1} by {2} x {2}, stride {3}", p.pixels, p.channels, p.size, p.stride);
+    expect(("MaxPool " + of).c_str(), forward, all * 2 + results * 2, 0.5);
+    const TensorId dy = back.input("dy", ElementType::kFp32, forward.graph().tensors[y].shape),
+                   x = back.input("x", ElementType::kBf16, image);
+    back.add("MaxPoolGradient", {dy, x}, ElementType::kBf16, "dx", window);
+    expect(("MaxPoolGradient " + of).c_str(), back, all * 4 + results * 4, 0.35);
+  }
+}
+
 TEST_F(OperatorsOnSmall, ReduceAlongTheirSteps) {
   OpGroup softmax(npu_);
   softmax.add("Softmax",
               {softmax.input("x", ElementType::kFp32, {4, 12, 128, 128}),
                softmax.input("mask", ElementType::kFp32, {4, 1, 1, 128})},
               ElementType::kBf16, "y");
-  expect("Softmax of 4 x 12 x 128 x 128, masked", softmax, 4 * 12 * 128 * 128 * 6, 0.6);
+  expect("Softmax of 4 x 12 x 128 x 128, masked", softmax, 4 * 12 * 128 * 128 * 6, 0.75);
   OpGroup norm(npu_);
   const auto vector = [](OpGroup &g, const char *name, std::uint32_t length) {
     return g.input(name, ElementType::kFp32, {length});

@@ -14,7 +14,7 @@ const std::optional<Shape> kMatrix = Shape{5, 3}, kNothing, kScalar = Shape{};
 
 /// w, m and v after a step of AdamW, an element at a time; what `touched` denies stays.
 template <typename Touched>
-std::vector<float> adamw(const Given &given, std::size_t output, float decay, Touched touched) {
+std::vector<float> adamw(const Given &given, std::size_t output, float decay, Touched touched, float epsilon = 1e-8F) {
   const std::vector<float> &constants = given.real.at("constants");
   const float factor = given.real.count("factor") != 0 ? given.real.at("factor")[0] : 1;
   std::vector<float> w = given.real.at("w"), m = given.real.at("m"), v = given.real.at("v");
@@ -23,7 +23,7 @@ std::vector<float> adamw(const Given &given, std::size_t output, float decay, To
     const float g = given.real.at("g")[i] * factor;
     m[i] = std::fmaf(0.9F, m[i], 0.1F * g);
     v[i] = std::fmaf(0.999F, v[i], static_cast<float>(1 - 0.999) * g * g);
-    const float root = functions::sqrt(v[i] * constants[2]) + 1e-8F;
+    const float root = functions::sqrt(v[i] * constants[2]) + epsilon;
     const float decayed = std::fmaf(-(constants[0] * decay), w[i], w[i]);
     w[i] = std::fmaf(-constants[0], functions::divide(m[i] * constants[1], root), decayed);
   }
@@ -42,6 +42,9 @@ std::vector<Check> checks_of_adamw() {
                            [o](const Given &given) { return adamw(given, o, 0.25F, kAll); }));
     all.push_back(replayed(op_of("AdamW", bare, {}, o), range(0.1, 1),
                            [o](const Given &given) { return adamw(given, o, 0.01F, kAll); }));
+    // So little that all of sqrt and div are needed.
+    all.push_back(replayed(op_of("AdamW", bare, {{"epsilon", 1e-30}}, o), range(0, 1e-18),
+                           [o](const Given &given) { return adamw(given, o, 0.01F, kAll, 1e-30F); }));
   }
   return all;
 }

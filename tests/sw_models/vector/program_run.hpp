@@ -59,6 +59,7 @@ inline Golden golden_of(std::string_view name) {
       {"rsqrt_midrange", [](F &p, W a, W) { return f::rsqrt_midrange(p, a); }},
       {"sqrt_midrange", [](F &p, W a, W) { return f::sqrt_midrange(p, a); }},
       {"exp_midrange", [](F &p, W a, W) { return f::exp_midrange(p, a); }},
+      {"exp_below", [](F &p, W a, W) { return f::exp_below(p, a); }},
       {"log_midrange", [](F &p, W a, W) { return f::log_midrange(p, a); }},
       {"divide_midrange", [](F &p, W a, W b) { return f::divide_midrange(p, a, b); }},
       {"random_bits",
