@@ -9,8 +9,8 @@
 namespace gradweave::runtime::train {
 
 /// A convolution in two steps: what some rows of the kernel, as many as the stride, read of the image, as the channels
-/// of a pixel side by side (`rows`: im2col of such a part of the kernel), and a convolution of one column, a stride of 1
-/// and no padding but that of whole rows over these pixels (`columns`). Terms of an element of dW are those of the
+/// of a pixel side by side (`rows`: im2col of such a part of the kernel), and a convolution of one column, a stride of
+/// 1 and no padding but that of whole rows over these pixels (`columns`). Terms of an element of dW are those of the
 /// whole in the same order (N15). If the kernel's rows are no multiple of the stride, the last pixels' channels have
 /// more: dW's last rows belong to nothing.
 struct KernelRows {
@@ -21,7 +21,7 @@ struct KernelRows {
 
 /// dW over an image takes a walk over all pixels for each tap, of whose lines it fills as many lanes as there are
 /// channels. If the taps of so many kernel rows fit a line together, one walk does for all of them. None: they do not,
-/// or there is one tap a row.
+/// there is one tap a row, or, with a stride, making the pixels would take longer than the walks that are saved.
 std::optional<KernelRows> kernel_rows_of(const Convolution &conv, const NpuConfig &npu);
 
 } // namespace gradweave::runtime::train

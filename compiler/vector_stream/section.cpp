@@ -25,6 +25,9 @@ constexpr auto kStoreEngine = static_cast<std::uint8_t>(isa::Engine::STORE);
 
 using Semaphores = std::vector<std::uint8_t>;
 
+/// A queue holds no more STOREs, and few runs with their TILEs.
+constexpr std::size_t kManyStores = 8, kManyRuns = 6;
+
 bool same(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
          a.spm.row == b.spm.row && a.spm.rot == b.spm.rot;
@@ -50,6 +53,7 @@ public:
       const bool next = n + 1 < plan_.areas.size();
       if (next) emit_loads(n + 1, false);
       emit_runs(n);
+      if (may_spread(n)) continue; // its STOREs stand among the next area's runs
       emit_stores(n);
       if (next && waits_for_memory(n + 1)) emit_loads(n + 1, true);
       pieces.push_back(std::move(out_));
@@ -79,6 +83,14 @@ private:
   bool waits_for_memory(std::size_t n) const {
     return n < reads_stored_.size() &&
            std::find(reads_stored_[n].begin(), reads_stored_[n].end(), true) != reads_stored_[n].end();
+  }
+
+  /// So many STOREs that the queue holds up all behind them, among them the runs of the next area: if these are many,
+  /// so that they would not wait for the STOREs in turn, the STOREs are better spread over them. No LOAD must wait for
+  /// them.
+  bool may_spread(std::size_t n) const {
+    return n + 1 < plan_.areas.size() && goes_on(n) && area(n).stored.size() > kManyStores &&
+           area(n + 1).runs.size() >= kManyRuns && !waits_for_memory(n + 1) && !waits_for_memory(n + 2);
   }
 
   /// Whether the next area in the place has its tiles where this one has them: then operands and results are replaced
@@ -163,14 +175,19 @@ private:
     if (all) held = area(n).loaded;
   }
 
-  void emit_stores(std::size_t n) {
-    std::vector<isa::DmaCommand> all;
-    for (const AreaTile &t : area(n).stored)
-      all.push_back(transfer(t, n, true));
-    Semaphores posts;
-    if (!is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
-    if (waits_for_memory(n + 1)) posts.push_back(kInMemory);
-    emit_transfers(all, true, {area(n).runs.empty() ? kMoved : kComputed}, posts);
+  void emit_stores(std::size_t n) { emit_stores(n, 0, area(n).stored.size()); }
+
+  /// Some of an area's STOREs.
+  void emit_stores(std::size_t n, std::size_t begin, std::size_t end) {
+    std::vector<isa::DmaCommand> some;
+    for (std::size_t i = begin; i < end; ++i)
+      some.push_back(transfer(area(n).stored[i], n, true));
+    Semaphores waits, posts;
+    if (begin == 0) waits.push_back(area(n).runs.empty() ? kMoved : kComputed);
+    const bool last = end == area(n).stored.size();
+    if (last && !is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
+    if (last && waits_for_memory(n + 1)) posts.push_back(kInMemory);
+    emit_transfers(some, true, waits, posts);
   }
 
   /// The first run waits, the last posts.
@@ -187,7 +204,15 @@ private:
         if (goes_on(n)) posts.push_back(kRead);
       }
       emit_run(run, n, waits, posts);
+      if (n > 0 && may_spread(n - 1))
+        emit_share_of_stores(n - 1, static_cast<std::size_t>(&run - &runs.front()), runs.size());
     }
+  }
+
+  /// One of so many shares.
+  void emit_share_of_stores(std::size_t n, std::size_t share, std::size_t shares) {
+    const std::size_t all = area(n).stored.size(), begin = share * all / shares, end = (share + 1) * all / shares;
+    if (begin < end) emit_stores(n, begin, end);
   }
 
   void emit_run(const AreaRun &run, std::size_t n, const Semaphores &waits, const Semaphores &posts) {

@@ -31,7 +31,7 @@ block convolution(x, out, kernel, stride)
   return y
 end
 
-parameter stem.weight [1, 3, 3, 1, width] init "kaiming"
+parameter stem.weight [1, 3, 3, 1, 6 * width] init "kaiming"
 stem = Conv(images, stem.weight) strides=[2, 2] pads=[1, 1, 1, 1]
 stem_active = Relu(stem)
 pooled = MaxPool(stem_active) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1]
