@@ -198,7 +198,8 @@ private:
     bool any = false;
     for (const Stage &earlier : group.stages) {
       const Common common = common_of(earlier, stage);
-      if (!common.clean || (earlier.across && has_to_do_with(stage, earlier.results))) return std::nullopt;
+      if (!common.clean) return std::nullopt;
+      if (earlier.across && has_to_do_with(stage, earlier.results)) return std::nullopt;
       any = any || common.any;
     }
     if (!any) return std::nullopt;
