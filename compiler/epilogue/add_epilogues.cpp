@@ -160,7 +160,7 @@ private:
   void emit_area() {
     due_.pop_front();
     const std::size_t n = next_area_++;
-    load_up_to(std::min(n + 1, tile_end_ - 1));
+    load_up_to(std::min(n + room_.ahead, tile_end_ - 1));
     emit_runs(n);
     emit_stores(n);
   }

@@ -23,13 +23,12 @@ struct EpilogueArea {
   std::vector<EpilogueRun> runs;
 };
 
-/// The areas of all result tiles, which take the places of the room by turns: area n place n mod kEpiloguePlaces.
+/// The areas of all result tiles: area n takes place n mod kEpiloguePlaces.
 struct EpilogueAreas {
   std::vector<isa::vector::Words> programs;
   std::vector<EpilogueArea> areas;
   std::vector<std::size_t> ends; ///< of each result tile: one past its last area
 };
-inline constexpr std::size_t kEpiloguePlaces = 4;
 
 /// A place keeps rows and numbers that the next area in it reads, too: they are not loaded again. No areas: an epilogue
 /// does not fit.

@@ -32,6 +32,7 @@ using graph::TensorId;
 struct Variant {
   std::size_t machine = 0; ///< which of those that there are
   bool dw_major = false;
+  std::uint32_t ahead = 1; ///< EpilogueRoom's
 };
 
 /// What is chosen for a pass; none: `epilogues` is empty.
@@ -108,14 +109,18 @@ private:
                    variant.dw_major ? compiler::Schedule::kDwMajor : options_.schedule, caches_[variant.machine]);
   }
   compiler::EpilogueRoom room(const Variant &variant) const {
-    return compiler::epilogue_room(npu_, machines_[variant.machine], compiler::semaphores_used(npu_.cores));
+    compiler::EpilogueRoom room =
+        compiler::epilogue_room(npu_, machines_[variant.machine], compiler::semaphores_used(npu_.cores));
+    room.ahead = variant.ahead;
+    return room;
   }
 
   std::vector<Variant> variants(const ProductPass &pass) const {
     std::vector<Variant> all;
     for (std::size_t machine = 0; machine < machines_.size(); ++machine)
       for (const bool dw_major : {false, true})
-        if (!dw_major || pass.pass == compiler::Pass::kBackward) all.push_back({machine, dw_major});
+        for (const std::uint32_t ahead : {1U, static_cast<std::uint32_t>(compiler::kEpiloguePlaces - 1)})
+          if (!dw_major || pass.pass == compiler::Pass::kBackward) all.push_back({machine, dw_major, ahead});
     return all;
   }
 

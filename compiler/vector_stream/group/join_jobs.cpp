@@ -267,7 +267,8 @@ private:
     bool any = false, handed_on = false, elsewhere = false;
     for (const Stage &earlier : group.stages) {
       const Common common = common_of(earlier, stage);
-      if (!common.clean || (earlier.across && has_to_do_with(stage, earlier.results))) return std::nullopt;
+      if (!common.clean) return std::nullopt;
+      if (earlier.across && has_to_do_with(stage, earlier.results)) return std::nullopt;
       any = any || common.any;
       handed_on = handed_on || common.handed_on;
       elsewhere = elsewhere || common.elsewhere;

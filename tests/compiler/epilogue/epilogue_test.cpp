@@ -109,8 +109,11 @@ public:
     const Epilogue e = epilogue(store_result);
     std::vector<ResultStore> stores;
     const std::vector<isa::Command> commands = product(stores);
-    const Machine without = without_epilogue_room(npu_).at(machine);
-    return difference(e, add_epilogues(commands, stores, {e}, epilogue_room(npu_, without, kTokens), npu_));
+    EpilogueRoom room = epilogue_room(npu_, without_epilogue_room(npu_).at(machine), kTokens);
+    std::string found;
+    for (room.ahead = 1; room.ahead < kEpiloguePlaces && found.empty(); ++room.ahead)
+      found = difference(e, add_epilogues(commands, stores, {e}, room, npu_));
+    return found;
   }
 
 private:

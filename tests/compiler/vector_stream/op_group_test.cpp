@@ -96,6 +96,15 @@ TEST_P(OpGroups, OfAnActivationsGradientAndItsBias) {
   ASSERT_NO_FATAL_FAILURE(g.check());
 }
 
+/// A sum over the rows is there behind the last of them, though its reader takes rows, too.
+TEST_P(OpGroups, OfASumAndItsReader) {
+  OpGroup g(npu_);
+  add_norm_gradient(g, 64, 12);
+  g.add("Bias", {g.graph().find("dx"), g.graph().find("dbias")}, ElementType::kFp32, "y");
+  g.graph().results.push_back(g.graph().find("dbias"));
+  ASSERT_NO_FATAL_FAILURE(g.check());
+}
+
 /// What an op in between reads, and one behind it writes elsewhere.
 TEST_P(OpGroups, OfATransposeBetween) {
   OpGroup g(npu_);
