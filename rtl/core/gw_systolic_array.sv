@@ -46,11 +46,8 @@ module gw_systolic_array #(
   logic [31:0] init_delay  [0:B_DELAYS];
   logic [31:0] result_delay[0:B_DELAYS]; // column COLS - 1 - r has r stages
   logic [31:0] shift_mask  [0:N-1];      // all ones where a cell's shadow shifts in this cycle; moves right
-  // Wires of the tasks below: what a moves in, what enters the top row of b, what a shadow takes if it shifts.
-  // (Arrays local to a task would be cleared at every call.)
-  logic [31:0] a_next      [0:N];
-  logic [31:0] b_next      [0:COLS-1];
-  logic [31:0] above       [0:N-1];
+  // What enters the top row of the shadows. (An array local to the task below would be cleared at every call.)
+  logic [31:0] above       [0:COLS-1];
   logic [7:0]  shift_tail_q;             // cycles until the last shift has passed the last column
 
   // --- One step: move, then multiply and accumulate ----------------------------------------------
@@ -58,19 +55,20 @@ module gw_systolic_array #(
     logic [31:0] i, first;
     logic [31:0] mark, x;
 
-    // Skewed lines: what enters column 0 and row 0 in this step.
-    for (i = 0; i < N - 1; i = i + 1) a_next[i+1] = a[i];
-    a_next[0] = a_line_i[31:0] | (swap_i ? SWAP : 32'd0);
+    // Operands move right and down, in place, the last one first; skewed lines enter column 0 and row 0.
+    for (i = 0; i < N - 1; i = i + 1) a[N-1-i] = a[N-2-i];
+    a[0] = a_line_i[31:0] | (swap_i ? SWAP : 32'd0);
     first = 32'd0;
     for (i = 1; i < ROWS; i = i + 1) begin
       first = first + i;
-      a_next[i*COLS] = a_delay[first-1];
+      a[i*COLS] = a_delay[first-1];
     end
-    b_next[0] = b_line_i[31:0];
+    for (i = 0; i < N - COLS; i = i + 1) b[N-1-i] = b[N-1-COLS-i];
+    b[0] = b_line_i[31:0];
     first = 32'd0;
     for (i = 1; i < COLS; i = i + 1) begin
       first = first + i;
-      b_next[i] = b_delay[first-1];
+      b[i] = b_delay[first-1];
     end
 
     // Delays move on by one; each row's first stage takes the new line.
@@ -86,11 +84,6 @@ module gw_systolic_array #(
       b_delay[first] = b_line_i[i*32+:32];
       first = first + i;
     end
-
-    // Operands move right and down.
-    for (i = 0; i < N; i = i + 1) a[i] = a_next[i];
-    for (i = 0; i < N - COLS; i = i + 1) b[N-1-i] = b[N-1-COLS-i];
-    for (i = 0; i < COLS; i = i + 1) b[i] = b_next[i];
 
     for (i = 0; i < N; i = i + 1) begin
       mark = 32'd0 - ((a[i] >> 19) & 32'd1);
@@ -135,8 +128,10 @@ module gw_systolic_array #(
       first = first + i;
     end
 
-    for (i = 0; i < N - COLS; i = i + 1) above[COLS+i] = shadow[i];
-    for (i = 0; i < N; i = i + 1) shadow[i] = (above[i] & shift_mask[i]) | (shadow[i] & ~shift_mask[i]);
+    // Rows from the bottom on, each of which takes what the one above it still holds.
+    for (i = 0; i < N - COLS; i = i + 1)
+      shadow[N-1-i] = (shadow[N-1-COLS-i] & shift_mask[N-1-i]) | (shadow[N-1-i] & ~shift_mask[N-1-i]);
+    for (i = 0; i < COLS; i = i + 1) shadow[i] = (above[i] & shift_mask[i]) | (shadow[i] & ~shift_mask[i]);
   endtask
 
   // Operand registers start as zeros that leave any accumulator as it is (-0 x +0), so a block may start at once.
