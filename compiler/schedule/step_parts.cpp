@@ -89,18 +89,18 @@ bool StepWalk::keep_for_readers(std::size_t first, std::size_t last, std::uint64
     });
   }
   for (std::uint64_t i = 0; i < changes; ++i) {
-    const std::uint32_t cut = ranges != 0 ? ranges : kColumnParts[weaver_.pick(kColumnParts.size())];
+    const std::uint32_t cut = ranges != 0 ? ranges : kColumnParts[mover_.pick(kColumnParts.size())];
     keep_if_faster(cut, [&] {
       // As long as nothing gains, all change, from their own plans.
       for (std::size_t s = first; s <= last; ++s) {
-        if (ranges != 0 && weaver_.pick(last - first + 1) != 0) continue;
+        if (ranges != 0 && mover_.pick(last - first + 1) != 0) continue;
         Section &section = sections_[s];
         std::vector<PhasePlan> plans = section.plans;
-        if (weaver_.pick(3) == 0)
-          plans = section.choice->alternatives[weaver_.pick(section.choice->alternatives.size())];
+        if (mover_.pick(3) == 0)
+          plans = section.choice->alternatives[mover_.pick(section.choice->alternatives.size())];
         else
-          weaver_.change(plans, layers_[section.layer]);
-        if (ranges == 0 && weaver_.pick(2) == 0)
+          mover_.change(plans, layers_[section.layer]);
+        if (ranges == 0 && mover_.pick(2) == 0)
           for (PhasePlan &plan : plans)
             plan.split = {all, all, all};
         set(section, std::move(plans));

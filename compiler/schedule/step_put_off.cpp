@@ -117,12 +117,12 @@ bool StepWalk::put_off(std::size_t at, std::size_t host_at, std::uint64_t change
     if (splits(plans)) try_plans(plans);
   for (std::uint64_t i = 0; best < apart && i < changes; ++i)
     keep_if_faster([&] {
-      Section &changed = weaver_.pick(3) == 0 ? host : section;
+      Section &changed = mover_.pick(3) == 0 ? host : section;
       std::vector<PhasePlan> plans = changed.plans;
-      if (&changed == &host && weaver_.pick(2) == 0)
-        plans = host.choice->alternatives[weaver_.pick(host.choice->alternatives.size())];
+      if (&changed == &host && mover_.pick(2) == 0)
+        plans = host.choice->alternatives[mover_.pick(host.choice->alternatives.size())];
       else
-        weaver_.change(plans, layers_[changed.layer]);
+        mover_.change(plans, layers_[changed.layer]);
       set(changed, std::move(plans));
     });
   return best < apart;

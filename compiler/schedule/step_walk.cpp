@@ -27,7 +27,7 @@ constexpr std::uint32_t kLinkedShare = 3;
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
                    const LayerPlans &own, const std::function<void()> &progress, Objective objective)
     : layers_(layers), pass_(pass), layout_(layout), npu_(npu), judge_(npu, objective), progress_(progress),
-      changer_(npu), weaver_(npu) {
+      changer_(npu), weaver_(npu), mover_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)

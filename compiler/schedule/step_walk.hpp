@@ -120,6 +120,7 @@ private:
   const std::function<void()> &progress_;
   PlanChanger changer_;
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
+  PlanChanger mover_;  ///< likewise, of sections that share tiles or put gradients off
   std::vector<Section> sections_;
   /// Of each section those that take over a tensor from it or that it takes over from; empty without try_placement().
   std::vector<std::vector<std::size_t>> linked_;

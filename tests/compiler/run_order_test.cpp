@@ -84,6 +84,27 @@ TEST(RunOrder, AWovenPhaseFollowsBandByBand) {
   EXPECT_EQ(firsts, expected);
 }
 
+/// Of what is woven with two joined phases each half goes to one of them.
+TEST(RunOrder, WhatIsWovenIsSpreadOverJoinedPhases) {
+  Chain chain(Pass::kBackward);
+  ASSERT_EQ(chain.plans.size(), 5U); // dX and dW of the last two layers, dW of the first
+  chain.plans[3].joined = true;      // of the second layer, dW behind dX
+  std::swap(chain.plans[1], chain.plans[2]);
+  std::swap(chain.plans[2], chain.plans[3]); // dX of the last layer; dX and dW of the second, dW of the last
+  chain.plans[3].woven = true;
+  std::vector<std::size_t> beside(chain.plans.size(), 0); // products of the last layer's dW behind some of each phase
+  std::size_t last = 0;
+  for (const Slice &slice : run_order(chain.plans, chain.layers, chain.layout)) {
+    if (slice.plan == 3)
+      beside[last] += slice.end - slice.first;
+    else
+      last = slice.plan;
+    if (slice.plan == 2 || slice.plan == 3) EXPECT_EQ(slice.run, 1U);
+  }
+  EXPECT_GT(beside[0] + beside[1], 0U);
+  EXPECT_GT(beside[2], 0U);
+}
+
 TEST(RunOrder, RunsBeginWithTheirFirstSlice) {
   Chain chain(Pass::kBoth);
   chain.plans[1].woven = chain.plans[2].woven = chain.plans[5].woven = true;
@@ -99,7 +120,7 @@ TEST(RunOrder, KeepsOrdersAndWaitsForOperands) {
     std::mt19937_64 rng(seed);
     Chain chain(Pass::kBoth, static_cast<std::uint32_t>(1 + rng() % 20));
     for (PhasePlan &plan : chain.plans)
-      plan.woven = rng() % 3 != 0;
+      plan.woven = rng() % 3 != 0, plan.joined = rng() % 2 != 0;
     const std::vector<TileProduct> products = chain.products();
     std::size_t count = 0;
     for (const PhasePlan &plan : chain.plans) {

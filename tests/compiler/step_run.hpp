@@ -5,7 +5,28 @@
 
 namespace gradweave::compiler {
 
-/// Bits of each tensor in memory, dense; inputs are random, all else is golden.
+/// What a convolution without groups multiplies, by im2col: for each pixel of Y the taps, each with all channels.
+inline std::vector<std::uint16_t> unfolded(const Convolution &c, const std::vector<std::uint16_t> &image) {
+  std::vector<std::uint16_t> matrix;
+  for (std::uint32_t pixel = 0; pixel < c.m(); ++pixel)
+    for (std::uint32_t tap = 0; tap < c.kernel_height * c.kernel_width; ++tap) {
+      const std::uint32_t own = pixel % (c.out_height() * c.out_width()), b = pixel / (c.out_height() * c.out_width());
+      const std::int64_t y = std::int64_t{own / c.out_width()} * c.stride_height +
+                             std::int64_t{tap / c.kernel_width} * c.dilation_height - c.pad_top;
+      const std::int64_t x = std::int64_t{own % c.out_width()} * c.stride_width +
+                             std::int64_t{tap % c.kernel_width} * c.dilation_width - c.pad_left;
+      const bool inside = y >= 0 && x >= 0 && y < c.height && x < c.width;
+      for (std::uint32_t channel = 0; channel < c.channels; ++channel)
+        matrix.push_back(
+            inside ? image[((b * c.height + static_cast<std::size_t>(y)) * c.width + static_cast<std::size_t>(x)) *
+                               c.channels +
+                           channel]
+                   : std::uint16_t{0});
+    }
+  return matrix;
+}
+
+/// Bits of each tensor in memory, dense; inputs are random, all else is golden. Layers that read images run forward.
 inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed) {
   std::vector<Bits> bits(step.layout.tensors.size());
   std::mt19937_64 rng(seed);
@@ -30,6 +51,7 @@ inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed
   const auto compute = [&](std::uint32_t i, Pass pass) {
     const Layer &l = step.layers[i];
     LayerOperands o{values(i, Tensor::kX), values(i, Tensor::kW), values(i, Tensor::kDY)};
+    if (l.image) o.x = unfolded(*l.conv, o.x);
     o.w.resize(std::size_t{l.k} * l.groups * l.n);
     o.dy.resize(std::size_t{l.m} * l.groups * l.n);
     for (auto &[tensor, result] : golden_results(l, pass, o, step.reductions[i]))
