@@ -54,6 +54,18 @@ TEST_F(TimelineCommand, DrawsBothSourcesAndAllLayers) {
   }
 }
 
+/// A depthwise layer: the vector unit is an engine like the others.
+TEST_F(TimelineCommand, DrawsTheVectorUnit) {
+  const test::CommandResult result = run({"simulate", "--model", "mobilenet", "--npu", "large", "--batch", "1",
+                                          "--layers", "1", "--pass", "forward", "--timeline", "t.json", "--quiet"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const test::Trace trace = test::read_timeline(test::read_file(work() / "t.json"));
+  EXPECT_EQ(trace.problems, std::vector<std::string>{});
+  ASSERT_EQ(trace.processes.size(), 1U);
+  EXPECT_EQ(trace.processes.begin()->second.rows.count("vector/1"), 1U);
+  EXPECT_EQ(trace.processes.begin()->second.rows.count("array/1"), 0U);
+}
+
 TEST_F(TimelineCommand, RefusesATraceOfOtherStreams) {
   make_layers();
   expect_error(arguments({"--rtl", "first.csv"}), 3, "first.csv: has 1 streams, but 2 are given");

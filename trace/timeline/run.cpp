@@ -58,13 +58,13 @@ std::vector<std::optional<isa::Decoded>> decode_run(const Run &run) {
     throw TimelineError(fmt::format("{}: times of {} commands for a stream of {}; give those of the same stream",
                                     run.name, run.times.size(), run.stream.size()));
   std::vector<std::optional<isa::Decoded>> decoded(run.stream.size());
-  std::vector<CommandTimes> last(std::size_t{2} + run.npu.cores, CommandTimes{0, 0, 0}); // by engine
+  std::vector<CommandTimes> last(run.npu.engines(), CommandTimes{0, 0, 0}); // by engine
   for (std::size_t i = 0; i < run.stream.size(); ++i) {
     check_stations(run, i);
     const CommandTimes &t = run.times[i];
     if (t.issue == kNever) continue;
     decoded[i] = decode_legal(run, i);
-    CommandTimes &before = last[decoded[i]->engine()];
+    CommandTimes &before = last[isa::engine_place(decoded[i]->engine(), run.npu.cores)];
     if (t.issue < before.issue || t.start < before.start || t.done < before.done)
       fail(run, i,
            fmt::format("{} overtakes an earlier command of its engine", t.issue < before.issue   ? "its issue"

@@ -28,10 +28,12 @@ std::string describe(const NpuConfig &npu, const std::string &title) {
                      npu.rows, npu.cols, npu.cores, npu.spm_banks, npu.bank_rows(), npu.queue_depth);
 }
 
-/// "array" of the only core, else "array0", "array1", ...
+/// Of an engine's place: "array" and "vector" of the only core, else "array0", "array1", ..., "vector0", ...
 std::string row_name(const NpuConfig &npu, std::uint32_t engine) {
   if (engine < static_cast<std::uint32_t>(isa::Engine::COMPUTE0)) return engine_name(static_cast<std::uint8_t>(engine));
-  return npu.cores == 1 ? "array" : fmt::format("array{}", engine - 2);
+  const bool unit = engine >= 2 + npu.cores;
+  const std::string name = unit ? "vector" : "array";
+  return npu.cores == 1 ? name : fmt::format("{}{}", name, engine - 2 - (unit ? npu.cores : 0));
 }
 
 /// `index` with as many digits as the largest below `count` has, so that names sort by number.
@@ -49,7 +51,7 @@ public:
   Drawing(Timeline &timeline, Source source, const Run &run, std::uint64_t offset)
       : events_(timeline.events_), process_(timeline.process(source)), pid_(static_cast<std::uint32_t>(source)),
         run_(run), offset_(offset), commands_(decode_run(run)), semaphores_(follow_semaphores(run, commands_)),
-        engines_(2 + run.npu.cores), rows_(commands_.size()) {}
+        engines_(run.npu.engines()), rows_(commands_.size()) {}
 
   void draw() {
     reset_counters();
@@ -93,7 +95,7 @@ private:
   void place(std::size_t index) {
     const CommandTimes &t = run_.times[index];
     if (t.start == kNever) return;
-    const std::uint32_t e = commands_[index]->engine();
+    const std::uint32_t e = isa::engine_place(commands_[index]->engine(), run_.npu.cores);
     const std::size_t lane = engines_[e].lanes.take(t.start, end_of(t, run_.cycles));
     if (lane >= kQueueRow)
       throw TimelineError(fmt::format("{}, command {}: in cycle {} it is one of more than {} commands that {} has "
@@ -116,7 +118,7 @@ private:
   /// The command's stay in its queue and, in the queue's row, what it waits for as the queue's head.
   void draw_queue(std::size_t index, const CommandLabel &label) {
     const CommandTimes &t = run_.times[index];
-    const std::uint32_t e = commands_[index]->engine();
+    const std::uint32_t e = isa::engine_place(commands_[index]->engine(), run_.npu.cores);
     Engine &engine = engines_[e];
     const std::uint64_t queued = t.issue + 1; // what dispatch puts in is there in the next cycle
     const std::uint64_t left = std::min(t.start, run_.cycles);
