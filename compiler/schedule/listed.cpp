@@ -1,4 +1,5 @@
 // List scheduling that knows time, beside the searched static orders.
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/back/known_schedule.hpp"
 #include "compiler/back/layer_scheduler.hpp"
 #include "compiler/cost/cost.hpp"
@@ -47,11 +48,11 @@ std::function<void(std::uint64_t, std::uint64_t)> part_of_progress(const Compile
   return [&options, part](std::uint64_t done, std::uint64_t of) { options.progress(part * of + done, 2 * of); };
 }
 
-/// The plans of the fastest loop orders; none if no tiling leaves each operand a region.
-std::vector<PhasePlan> loop_order_plans(const SchedulingProblem &problem) {
+/// The plans of the loop orders that are best by `metric`; none if no tiling leaves each operand a region.
+std::vector<PhasePlan> loop_order_plans(const SchedulingProblem &problem, flexer::Metric metric) {
   CompileOptions options = problem.options;
   options.schedule = Schedule("loop_order");
-  options.flexer_policy.metric = flexer::Metric::kLatency;
+  options.flexer_policy.metric = metric;
   options.progress = nullptr;
   try {
     return scheduler_of(options.schedule)
@@ -92,7 +93,7 @@ std::optional<Scheduled> listed(const SchedulingProblem &problem, const Schedule
   std::uint64_t tried = 0;
   const std::uint64_t all = kinds.size() * kTimes * problem.options.plans;
   const auto progress = part_of_progress(problem.options, 1);
-  std::vector<PhasePlan> known = loop_order_plans(problem);
+  std::vector<PhasePlan> known = loop_order_plans(problem, flexer::Metric::kLatency);
   known.insert(known.end(), searched.plans.begin(), searched.plans.end());
   for (const PhaseKind kind : kinds) {
     list::ListSearchOptions options;
@@ -124,6 +125,16 @@ Scheduled best_of_both(const SchedulingProblem &problem) {
   Scheduled searched = FullSearch().schedule({problem.layers, problem.layout, problem.npu, options, problem.known});
   std::optional<Scheduled> best = listed(problem, searched);
   if (!best || best->cycles >= searched.cycles) best = std::move(searched);
+  // A metric decides which loop orders are timed, so the fastest may be among those of another one.
+  for (const flexer::Metric metric :
+       {flexer::Metric::kLatencyTimesData, flexer::Metric::kLatency, flexer::Metric::kData})
+    if (std::vector<PhasePlan> plans = loop_order_plans(problem, metric); !plans.empty())
+      if (TimedPlan timed = time_plans(std::move(plans), problem.layers, problem.layout, problem.npu, 0);
+          timed.cycles < best->cycles) {
+        best = Scheduled{};
+        best->plans = std::move(timed.plans);
+        best->cycles = timed.cycles;
+      }
   return std::move(*best);
 }
 

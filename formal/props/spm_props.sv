@@ -19,17 +19,18 @@ module spm_props #(
   parameter int unsigned ROW       = 0,  // the cell that is followed
   parameter int unsigned LANE      = 0,
   parameter int unsigned VECTORS   = 0,  // 0 or 1
+  parameter int unsigned OTHERS    = 1,  // 0: nobody else reads or writes
   localparam int unsigned ROW_W    = $clog2(SPM_ROWS),
   localparam int unsigned SLOTS    = BUS_BYTES / 2
 ) (
   input  logic                     clk_i,
   input  logic                     rst_ni,
-  input  logic [CORES-1:0]             a_en_i,
+  input  logic [CORES-1:0]             a_asks_i,
   input  logic [CORES-1:0]             a_col_i,
-  input  logic [CORES-1:0]             b_en_i,
+  input  logic [CORES-1:0]             b_asks_i,
   input  logic [CORES-1:0]             b_col_i,
-  input  logic [CORES-1:0]             c_en_i,
-  input  logic [CORES-1:0]             w_en_i,
+  input  logic [CORES-1:0]             c_asks_i,
+  input  logic [CORES-1:0]             w_asks_i,
   input  logic [CORES-1:0]             w_fp32_i,
   input  logic [ROW_W*CORES-1:0]       a_row0_i,
   input  logic [ROW_W*CORES-1:0]       a_row1_i,
@@ -49,9 +50,9 @@ module spm_props #(
   input  logic [8*CORES-1:0]           w_rot_i,
   input  logic [8*CORES-1:0]           w_count_i,
   input  logic [32*COLS*CORES-1:0] w_line_i,
-  input  logic                         ld_en_i,
+  input  logic                         ld_asks_i,
   input  logic                         ld_fp32_i,
-  input  logic                         st_en_i,
+  input  logic                         st_asks_i,
   input  logic                         st_fp32_i,
   input  logic [ROW_W-1:0]             ld_row_i,
   input  logic [ROW_W-1:0]             ld_pstride_i,
@@ -112,6 +113,11 @@ module spm_props #(
   assign st_addr    = {{(24-ROW_W){1'b0}}, st_row_i} & {23'h7fffff, !st_fp32_i};
   assign st_pstride = {{(24-ROW_W){1'b0}}, st_pstride_i} & {23'h7fffff, !st_fp32_i};
 
+  logic [CORES-1:0] a_en, b_en, c_en, w_en;
+  logic             ld_en, st_en;
+  assign {a_en, b_en, c_en, w_en} = (OTHERS != 0) ? {a_asks_i, b_asks_i, c_asks_i, w_asks_i} : '0;
+  assign {ld_en, st_en}           = (OTHERS != 0) ? {ld_asks_i, st_asks_i} : '0;
+
   logic                v_en, x_en;
   logic [23:0]         v_addr0, v_addr1, x_addr0, x_addr1;
   logic [32*LANES-1:0] v_line;
@@ -126,15 +132,15 @@ module spm_props #(
     .LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES), .VECTORS(VECTORS)
   ) dut (
     .clk_i,
-    .a_en_i, .a_col_i, .a_at_i (a_at), .a_line_o (a_line),
-    .b_en_i, .b_col_i, .b_at_i (b_at), .b_line_o (b_line),
-    .c_en_i, .c_at_i (c_at), .c_line_o (c_line),
-    .w_en_i, .w_fp32_i, .w_at_i (w_at), .w_count_i, .w_line_i,
+    .a_en_i (a_en), .a_col_i, .a_at_i (a_at), .a_line_o (a_line),
+    .b_en_i (b_en), .b_col_i, .b_at_i (b_at), .b_line_o (b_line),
+    .c_en_i (c_en), .c_at_i (c_at), .c_line_o (c_line),
+    .w_en_i (w_en), .w_fp32_i, .w_at_i (w_at), .w_count_i, .w_line_i,
     .v_en_i (v_en), .v_fp32_i, .v_col_i, .v_same_i, .v_at_i ({v_addr1, v_addr0, v_rot_i, v_split_i}), .v_line_o (v_line),
     .x_en_i (x_en), .x_fp32_i, .x_col_i, .x_at_i ({x_addr1, x_addr0, x_rot_i, x_split_i}), .x_count_i, .x_line_i,
-    .ld_en_i, .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
+    .ld_en_i (ld_en), .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
     .ld_count_i, .ld_data_i,
-    .st_en_i, .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,
+    .st_en_i (st_en), .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,
     .st_count_i, .st_data_o (st_data)
   );
 
@@ -200,7 +206,7 @@ module spm_props #(
 
   // Beats lie in the scratchpad.
   always @* begin
-    assume (!ld_en_i || ld_count_i == 11'd0 || beat_row(ld_addr, ld_pstride, ld_split_i, 32'(ld_count_i) - 32'd1) < SPM_ROWS);
+    assume (!ld_en || ld_count_i == 11'd0 || beat_row(ld_addr, ld_pstride, ld_split_i, 32'(ld_count_i) - 32'd1) < SPM_ROWS);
   end
 
   always @* begin
@@ -208,7 +214,7 @@ module spm_props #(
     cell_d  = cell_q;
     for (int c = 0; c < CORES; c++) begin
       for (int e = 0; e < COLS; e++) begin
-        if (w_en_i[c] && e < 32'(w_count_i[8*c +: 8]) && in_lane(w_rot_i[8*c +: 8], e) &&
+        if (w_en[c] && e < 32'(w_count_i[8*c +: 8]) && in_lane(w_rot_i[8*c +: 8], e) &&
             same_row(w_fp32_i[c], 32'((e < 32'(w_split_i[8*c +: 8])) ? w_addr0[24*c +: 24] : w_addr1[24*c +: 24]))) begin
           known_d = 1'b1;
           cell_d  = w_fp32_i[c] ? half(w_line_i[32*(COLS*c + e) +: 32]) : w_line_i[32*(COLS*c + e) +: 16];
@@ -223,7 +229,7 @@ module spm_props #(
       end
     end
     for (int e = 0; e < SLOTS; e++) begin
-      if (ld_en_i && e < 32'(ld_count_i) && in_lane(ld_lane_i, e) &&
+      if (ld_en && e < 32'(ld_count_i) && in_lane(ld_lane_i, e) &&
           same_row(ld_fp32_i, beat_row(ld_addr, ld_pstride, ld_split_i, e))) begin
         known_d = 1'b1;
         cell_d  = ld_fp32_i ? half(ld_data_i[32*(32'(ld_first_i) + e) +: 32]) : ld_data_i[16*(32'(ld_first_i) + e) +: 16];
@@ -240,13 +246,13 @@ module spm_props #(
 
   for (genvar c = 0; c < CORES; c++) begin : gen_reads
     for (genvar e = 0; e < LANES; e++) begin : gen_element
-      assign a_hit[LANES*c + e] = known_q && a_en_i[c] && in_lane(a_rot_i[8*c +: 8], e) &&
+      assign a_hit[LANES*c + e] = known_q && a_en[c] && in_lane(a_rot_i[8*c +: 8], e) &&
           ROW == (a_col_i[c] ? 32'(a_addr0[24*c +: 24]) + e
                                     : 32'((e < 32'(a_split_i[8*c +: 8])) ? a_addr0[24*c +: 24] : a_addr1[24*c +: 24]));
-      assign b_hit[LANES*c + e] = known_q && b_en_i[c] && in_lane(b_rot_i[8*c +: 8], e) &&
+      assign b_hit[LANES*c + e] = known_q && b_en[c] && in_lane(b_rot_i[8*c +: 8], e) &&
           ROW == (b_col_i[c] ? 32'(b_addr0[24*c +: 24]) + e
                                     : 32'((e < 32'(b_split_i[8*c +: 8])) ? b_addr0[24*c +: 24] : b_addr1[24*c +: 24]));
-      assign c_hit[LANES*c + e] = known_q && c_en_i[c] && in_lane(c_rot_i[8*c +: 8], e) &&
+      assign c_hit[LANES*c + e] = known_q && c_en[c] && in_lane(c_rot_i[8*c +: 8], e) &&
           same_row(1'b1, 32'((e < 32'(c_split_i[8*c +: 8])) ? c_addr0[24*c +: 24] : c_addr1[24*c +: 24]));
     end
   end
@@ -273,7 +279,7 @@ module spm_props #(
   end
 
   for (genvar e = 0; e < SLOTS; e++) begin : gen_store
-    assign st_hit[e] = known_q && st_en_i && e < 32'(st_count_i) && in_lane(st_lane_i, e) &&
+    assign st_hit[e] = known_q && st_en && e < 32'(st_count_i) && in_lane(st_lane_i, e) &&
                        same_row(st_fp32_i, beat_row(st_addr, st_pstride, st_split_i, e));
   end
 
@@ -320,11 +326,13 @@ module spm_props #(
     end
   end
 
-  // --- Reachable: the cell is written by a load and by results, and read by every port ------------------------------------
+  // --- Reachable: the cell is written by a load and by results, and read by every port; a vector unit's by columns of fp32 ------------------------------------
   logic [6:0] seen_q;
   always @(posedge clk_i) begin
     if (!rst_ni) seen_q <= '0;
-    else seen_q <= seen_q | {VECTORS == 0 || v_hit2_q != '0, VECTORS == 0 || (x_en && ld_en_i), a_hit2_q != '0, b_hit2_q != '0, c_hit2_q != '0, st_hit_q != '0, ld_en_i && w_en_i != '0};
+    else seen_q <= seen_q | {VECTORS == 0 || v_hit2_q != '0, VECTORS == 0 || (x_en && (OTHERS == 0 || ld_en)),
+                             OTHERS == 0 ? {3'b111, x_en && x_col_i && x_fp32_i && 32'(x_count_i) == LANES, v_hit[1] && v_col_i && v_fp32_i && !v_same_i} :
+                             {a_hit2_q != '0, b_hit2_q != '0, c_hit2_q != '0, st_hit_q != '0, ld_en && w_en != '0}};
   end
   assign covered_o = rst_ni && (&seen_q);
 

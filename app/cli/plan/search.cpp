@@ -186,7 +186,14 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       ->capture_default_str();
   command
       ->add_option_function<std::string>(
-          "--objective", [&a](const std::string &name) { a.objective = compiler::parse_objective(name); },
+          "--objective",
+          [&a](const std::string &name) {
+            try {
+              a.objective = compiler::parse_objective(name);
+            } catch (const std::invalid_argument &error) {
+              throw CLI::ValidationError("--objective", error.what());
+            }
+          },
           "What is minimised, one of " + compiler::objective_names() +
               "; edp is energy times cycles. Energies are those of the NPU's table [energy] (docs/energy.md)")
       ->default_str("cycles");
