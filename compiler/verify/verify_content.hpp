@@ -145,6 +145,9 @@ private:
   std::vector<std::uint32_t> owner_; ///< by row: number of the tile last written there; 0: none
   std::map<std::uint32_t, std::pair<std::uint32_t, Tile>> tiles_; ///< by first row: number and tile
   std::uint32_t next_number_ = 1;
+  /// What tile_at() found last, until the next put(): most lines are of the tile that the line before is of.
+  mutable std::uint32_t found_number_ = ~std::uint32_t{0};
+  mutable const Tile *found_ = nullptr;
   std::map<std::uint64_t, Spilled> spilled_;                  ///< by address
   std::vector<std::vector<Stored>> stored_;                   ///< by binding
   std::vector<std::array<std::uint64_t, kTensorCount>> macs_; ///< by layer
