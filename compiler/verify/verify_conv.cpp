@@ -103,8 +103,8 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
     for (std::uint32_t col = 0; col < i.taps_x; ++col) {
       const std::int64_t shift = isa::tap_shift(i, row, col);
       for (std::uint32_t line = 0; line < lines; ++line) {
-        if (!claim.lines.pixel(line)) continue;
         const Lines::At at = claim.lines.at(line);
+        if (!claim.lines.has(at)) continue;
         const TapPixel pixel = tap_pixel(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
                                          claim.kx + col * claim.apart);
         const std::int64_t y = isa::image_row(i, at.y, row), x = isa::image_col(i, at.x, col);
