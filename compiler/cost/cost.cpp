@@ -1,4 +1,5 @@
 #include "compiler/cost/cost.hpp"
+#include "compiler/cost/latest_starts.hpp"
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
@@ -126,27 +127,6 @@ template <typename Visit> void visit_rest(const Program &program, const Machine 
   }
 }
 
-bool computes(const isa::Command &command) {
-  const auto opcode = static_cast<isa::Opcode>(command.get(isa::field::OPCODE));
-  return opcode == isa::Opcode::GEMM || opcode == isa::Opcode::ADD || opcode == isa::Opcode::CONV ||
-         opcode == isa::Opcode::WGRAD;
-}
-
-/// The last cycle in which each command may start if the run is to take less than `limit`. An action that computes is
-/// one command; others may be several, and SYNCs stand between them.
-std::vector<std::uint64_t> latest_starts(const Program &program, const std::vector<isa::Command> &commands,
-                                         const Machine &npu, std::uint64_t limit) {
-  std::vector<std::uint64_t> latest(commands.size(), limit);
-  std::size_t command = commands.size();
-  visit_rest(program, npu, [&](std::size_t, std::uint64_t rest) {
-    do
-      --command;
-    while (!computes(commands[command]));
-    latest[command] = limit - std::min(limit, rest);
-  });
-  return latest;
-}
-
 } // namespace
 
 std::uint64_t program_bound(const Program &program, const Machine &npu) {
@@ -166,12 +146,18 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
   const std::uint64_t moving = limit != kTooSlow ? dram_cycles(channel_bytes(program, npu), npu) : 0;
   if (moving >= limit) return kTooSlow;
-  const std::vector<isa::Command> commands = emit_commands(program, order_actions(program, npu), npu);
-  timing::RunOptions options;
+  const Orderings orderings = order_actions(program, npu);
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) {
+    latest = cycles_to_come(program, orderings, npu);
+    if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; }))
+      return kTooSlow;
+  }
+  const std::vector<isa::Command> commands = emit_commands(program, orderings, npu);
+  timing::RunOptions options;
+  if (limit != kTooSlow) {
     options.most_idle_cycles = limit - moving;
-    latest = latest_starts(program, commands, npu, limit);
+    latest = latest_starts(program, latest, commands, limit);
     options.latest_start = latest.data();
   }
   const timing::RunResult run = timing::run(npu, commands, options);

@@ -110,6 +110,7 @@ bool ContentReplay::holds(const SpmView &view, std::uint32_t number) const {
 }
 
 void ContentReplay::put(const SpmView &view, const Content &content) {
+  found_number_ = ~std::uint32_t{0};
   view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
     tiles_.erase(tiles_.lower_bound(first), tiles_.lower_bound(end));
   });

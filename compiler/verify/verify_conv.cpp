@@ -16,11 +16,13 @@ template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
   for (std::uint32_t row = 0; row < i.taps_y; ++row)
     for (std::uint32_t col = 0; col < i.taps_x; ++col) {
       const std::int64_t shift = isa::tap_shift(i, row, col);
-      for (std::uint32_t line = 0; line < lines; ++line) {
-        const std::uint32_t gy = (i.grid_y + line / i.grid_w) % i.grid_h, gx = line % i.grid_w;
-        const std::int64_t y = isa::image_row(i, gy, row), x = isa::image_col(i, gx, col);
-        if (y < 0 || x < 0 || y >= i.img_h || x >= i.img_w || (v.weights && (gx >= i.out_w || gy >= i.out_h))) continue;
-        f(v.product.a.row + line + shift);
+      for (std::uint32_t begin = 0; begin < lines; begin += i.grid_w) { // a row of the grid
+        const std::uint32_t gy = (i.grid_y + begin / i.grid_w) % i.grid_h;
+        const std::int64_t y = isa::image_row(i, gy, row);
+        if (y < 0 || y >= i.img_h || (v.weights && gy >= i.out_h)) continue;
+        for (std::uint32_t gx = 0; gx < std::min<std::uint32_t>(i.grid_w, lines - begin); ++gx)
+          if (const std::int64_t x = isa::image_col(i, gx, col); x >= 0 && x < i.img_w && !(v.weights && gx >= i.out_w))
+            f(v.product.a.row + begin + gx + shift);
       }
     }
 }
@@ -49,8 +51,13 @@ std::vector<SpmView> image_views(const isa::ConvCommand &v) {
 const ContentReplay::Tile *ContentReplay::tile_at(std::int64_t row) const {
   if (row < 0 || row >= static_cast<std::int64_t>(owner_.size())) return nullptr;
   const auto at = static_cast<std::uint32_t>(row);
+  if (owner_[at] == found_number_) return found_;
   for (auto it = tiles_.upper_bound(at); it != tiles_.begin();)
-    if (--it; it->second.first == owner_[at]) return &it->second.second;
+    if (--it; it->second.first == owner_[at]) {
+      found_number_ = owner_[at];
+      found_ = &it->second.second;
+      return found_;
+    }
   return nullptr;
 }
 
@@ -84,14 +91,15 @@ std::optional<ContentReplay::Content> ContentReplay::content_of(const SpmView &v
 
 std::string ContentReplay::check_line(const isa::SpmTile &tile, std::int64_t line, std::size_t binding,
                                       std::uint32_t pixel, std::uint32_t col, std::uint32_t cols) const {
-  const std::int64_t row = tile.row + line, lanes = npu_.lanes(), turned = (tile.rot + line) % lanes;
+  const std::int64_t row = tile.row + line;
+  const std::uint32_t lanes = npu_.lanes();
   const Tile *held = tile_at(row);
   if (held == nullptr) return fmt::format("reads an image's line in scratchpad row {}, which holds no tile", row);
   const auto at = static_cast<std::uint32_t>(row), offset = at - held->view.place.row;
   bool there = !held->content.sum() && offset < held->view.rows && held->content.binding == binding &&
                held->content.rect.col == col && held->view.cols == cols && held->view.place.pstride == tile.pstride &&
                held->content.row(offset) == pixel &&
-               (held->view.place.rot + offset) % lanes == (turned < 0 ? turned + lanes : turned);
+               (std::int64_t{held->view.place.rot} + offset - tile.rot - line) % lanes == 0;
   for (std::uint32_t panel = 1; there && panel * lanes < cols; ++panel)
     there = owner_[at + panel * tile.pstride] == owner_[at];
   if (there) return {};
@@ -111,8 +119,8 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
     for (std::uint32_t col = 0; col < i.taps_x; ++col) {
       const std::int64_t shift = isa::tap_shift(i, row, col);
       for (std::uint32_t line = 0; line < lines; ++line) {
-        if (!claim.lines.pixel(line)) continue;
         const Lines::At at = claim.lines.at(line);
+        if (!claim.lines.has(at)) continue;
         const TapPixel pixel = tap_pixel(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
                                          claim.kx + col * claim.apart);
         const std::int64_t y = isa::image_row(i, at.y, row), x = isa::image_col(i, at.x, col);

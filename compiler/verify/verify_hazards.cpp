@@ -19,52 +19,77 @@ SpmView view_of(const vector::TileUse &use) { return {use.tile.spm, use.rows, us
 SpmView view_of(const isa::DmaCommand &d) { return {d.spm, d.rows, d.cols, d.fp32}; }
 
 HazardReplay::HazardReplay(const NpuConfig &npu)
-    : npu_(npu), writers_(npu.spm_rows()), readers_(npu.engines(), std::vector<Access>(npu.spm_rows())),
-      next_block_(npu.engines(), 0), last_add_(npu.engines(), 0), units_(npu.vectors()) {}
+    : npu_(npu), writers_(npu.spm_rows(), kNone),
+      readers_(npu.engines(), std::vector<std::uint32_t>(npu.spm_rows(), kNone)), next_block_(npu.engines(), 0),
+      last_add_(npu.engines(), 0), units_(npu.vectors()) {}
 
 /// The engine's own guarantees. A vector unit executes one command after the other. Of a core: an ADD begins when all
 /// before it is written, and ends before anything after it begins; initial values of a block are read after the results
 /// of the third block before it, and of all earlier ones, are written.
-bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const {
-  if (use == Use::kVector || use == Use::kSum || last_add_[engine] >= writer.position) return true;
+bool HazardReplay::ordered_inside_core(std::uint32_t writer, const SpmView &view, Use use, std::size_t engine) const {
+  if (use == Use::kVector || use == Use::kSum || last_add_[engine] >= places_[writer].position) return true;
   if (use != Use::kInitial) return false;
-  const Blocks &w = blocks_[writer.index];
+  const Blocks &w = blocks_[writer];
   const std::uint64_t last_needed = w.cout.same_place(view) ? w.first : w.first + w.count - 1;
   return blocks_[index_].first >= last_needed + 3;
 }
 
 std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &sync) {
   std::string problem;
-  std::uint32_t checked = Access::kNone;
+  std::uint32_t checked = kNone;
+  std::vector<std::uint32_t> &readers = readers_[sync.engine()];
   view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
-    const Writer &w = writers_[row];
-    if (w.index != Access::kNone && w.index != checked && problem.empty()) {
-      checked = w.index;
-      const bool own = w.engine == sync.engine();
-      if (!sync.complete(w.engine, w.position) && !(own && ordered_inside_core(w, view, use, sync.engine())))
-        problem = fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
-    }
-    readers_[sync.engine()][row] = {index_, sync.position()};
+    const std::uint32_t writer = writers_[row];
+    readers[row] = index_;
+    if (writer == checked || writer == kNone || !problem.empty()) return;
+    checked = writer;
+    const Place &at = places_[writer];
+    const bool own = at.engine == sync.engine();
+    if (!sync.complete(at.engine, at.position) && !(own && ordered_inside_core(writer, view, use, sync.engine())))
+      problem = fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, writer);
+  });
+  return problem;
+}
+
+/// An engine's writes complete in order, and a GEMM's reads precede the writes of the next ones.
+bool HazardReplay::races(std::uint32_t earlier, std::size_t engine, const SyncReplay &sync) const {
+  return earlier != kNone && engine != sync.engine() && !sync.complete(engine, places_[earlier].position);
+}
+
+std::string HazardReplay::overwrite_problem(const SpmView &view, const SyncReplay &sync) const {
+  std::string problem;
+  const auto check = [&](std::uint32_t earlier, std::size_t engine, std::uint32_t row, const char *what) {
+    if (problem.empty() && races(earlier, engine, sync))
+      problem = fmt::format("writes scratchpad row {} without waiting for command {}, which {} it", row, earlier, what);
+  };
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
+    if (writers_[row] != kNone) check(writers_[row], places_[writers_[row]].engine, row, "writes");
+    for (std::size_t e = 0; e < readers_.size(); ++e)
+      check(readers_[e][row], e, row, "reads");
   });
   return problem;
 }
 
 std::string HazardReplay::write(const SpmView &view, const SyncReplay &sync) {
-  std::string problem;
-  const auto check = [&](const Access &earlier, std::size_t engine, std::uint32_t row, const char *what) {
-    // An engine's writes complete in order, and a GEMM's reads precede the writes of the next ones.
-    if (earlier.index != Access::kNone && engine != sync.engine() && !sync.complete(engine, earlier.position) &&
-        problem.empty())
-      problem =
-          fmt::format("writes scratchpad row {} without waiting for command {}, which {} it", row, earlier.index, what);
+  // Neighbouring rows mostly have their last accesses in common: only where these change is there something to check.
+  const auto any_races = [&](const std::vector<std::uint32_t> &last, const auto &engine_of) {
+    bool found = false;
+    std::uint32_t checked = kNone;
+    view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
+      if (last[row] == checked) return;
+      checked = last[row];
+      found = found || (checked != kNone && races(checked, engine_of(checked), sync));
+    });
+    return found;
   };
-  view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
-    check(writers_[row], writers_[row].engine, row, "writes");
-    for (std::size_t e = 0; e < readers_.size(); ++e) {
-      check(readers_[e][row], e, row, "reads");
-      readers_[e][row] = {};
-    }
-    writers_[row] = {{index_, sync.position()}, static_cast<std::uint8_t>(sync.engine())};
+  bool raced = any_races(writers_, [this](std::uint32_t command) { return places_[command].engine; });
+  for (std::size_t e = 0; e < readers_.size(); ++e)
+    raced = raced || any_races(readers_[e], [e](std::uint32_t) { return e; });
+  std::string problem = raced ? overwrite_problem(view, sync) : std::string();
+  view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
+    for (std::vector<std::uint32_t> &readers : readers_)
+      std::fill(readers.begin() + first, readers.begin() + end, kNone);
+    std::fill(writers_.begin() + first, writers_.begin() + end, index_);
   });
   return problem;
 }
@@ -165,6 +190,8 @@ std::string HazardReplay::vector(const isa::VectorCommand &v, const SyncReplay &
 std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync) {
   index_ = static_cast<std::uint32_t>(index);
   blocks_.resize(index + 1);
+  places_.resize(index + 1);
+  places_[index] = {sync.engine(), sync.position()};
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, sync);

@@ -58,13 +58,12 @@ public:
   std::string step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync);
 
 private:
-  struct Access {
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-    std::uint32_t index = kNone; ///< of the command in the stream
-    std::uint32_t position = 0;  ///< in its engine
-  };
-  struct Writer : Access {
-    std::uint8_t engine = 0;
+  /// Of a command: no command.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  /// Where a command runs: its engine, and its position in it.
+  struct Place {
+    std::size_t engine = 0;
+    std::uint32_t position = 0;
   };
   struct Blocks {
     std::uint64_t first = 0, count = 0;
@@ -86,15 +85,19 @@ private:
   std::string vector(const isa::VectorCommand &v, const SyncReplay &sync);
   std::string read(const SpmView &view, Use use, const SyncReplay &sync);
   std::string write(const SpmView &view, const SyncReplay &sync);
-  bool ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const;
+  /// Whether what an earlier command of that engine did to rows that are overwritten may still go on.
+  bool races(std::uint32_t earlier, std::size_t engine, const SyncReplay &sync) const;
+  std::string overwrite_problem(const SpmView &view, const SyncReplay &sync) const;
+  bool ordered_inside_core(std::uint32_t writer, const SpmView &view, Use use, std::size_t engine) const;
 
   const NpuConfig &npu_;
   std::uint32_t index_ = 0;
-  std::vector<Writer> writers_;              ///< by row
-  std::vector<std::vector<Access>> readers_; ///< by engine and row, since the row's last write
-  std::vector<Blocks> blocks_;               ///< by command
-  std::vector<std::uint64_t> next_block_;    ///< by engine
-  std::vector<std::uint32_t> last_add_;      ///< by engine: position of its last ADD
+  std::vector<Place> places_;                       ///< by command
+  std::vector<std::uint32_t> writers_;              ///< by row: the last command that wrote it
+  std::vector<std::vector<std::uint32_t>> readers_; ///< by engine and row: the last since the row's last write
+  std::vector<Blocks> blocks_;                      ///< by command
+  std::vector<std::uint64_t> next_block_;           ///< by engine
+  std::vector<std::uint32_t> last_add_;             ///< by engine: position of its last ADD
   std::vector<gradweave::vector::UnitState> units_;
 };
 

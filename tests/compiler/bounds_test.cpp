@@ -1,6 +1,7 @@
 // No run is below its bounds, neither those of the layer nor those that prune the search.
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/cost/latest_starts.hpp"
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/search/search.hpp"
@@ -118,6 +119,8 @@ void expect_limits_hold(const Program &program, const Machine &npu, const std::s
   for (const std::uint64_t limit : {cycles, cycles * 9 / 10, cycles / 2, std::uint64_t{1}})
     EXPECT_GE(program_cycles(program, npu, limit), limit) << what;
   EXPECT_EQ(program_cycles(program, npu, cycles / 4), kTooSlow) << what;
+  for (const std::uint64_t to_come : cycles_to_come(program, order_actions(program, npu), npu))
+    EXPECT_LT(to_come, cycles) << what;
   const std::uint64_t estimate = estimate_cycles(program, npu, kTooSlow);
   EXPECT_EQ(estimate_cycles(program, npu, estimate + 1), estimate) << what;
   for (const std::uint64_t limit : {estimate, estimate * 9 / 10, estimate / 2})

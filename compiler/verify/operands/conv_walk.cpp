@@ -6,7 +6,7 @@ namespace gradweave::compiler {
 
 std::optional<std::uint32_t> Lines::pixel(std::uint32_t line) const {
   const At place = at(line);
-  if (place.x >= width || place.y >= height) return std::nullopt;
+  if (!has(place)) return std::nullopt;
   return (place.image * tensor_h + place.y * stride + y) * tensor_w + place.x * stride + x;
 }
 

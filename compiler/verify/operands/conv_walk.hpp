@@ -30,6 +30,8 @@ struct Lines {
     const std::uint32_t all = row + line / grid_w;
     return {image + all / grid_h, all % grid_h, line % grid_w};
   }
+  /// Whether the line there is a pixel, and no gap.
+  bool has(const At &place) const { return place.x < width && place.y < height; }
   /// Row of the tensor; nothing in a gap.
   std::optional<std::uint32_t> pixel(std::uint32_t line) const;
   /// Lines that are pixels, of so many.
