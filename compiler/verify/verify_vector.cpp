@@ -9,6 +9,7 @@
 namespace gradweave::compiler {
 
 void ContentReplay::give_to_unit(const SpmView &view, std::uint32_t layer) {
+  found_number_ = ~std::uint32_t{0};
   view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
     tiles_.erase(tiles_.lower_bound(first), tiles_.lower_bound(end));
   });
