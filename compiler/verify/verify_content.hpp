@@ -157,7 +157,8 @@ private:
   std::uint32_t next_number_ = 1;
   std::vector<std::uint32_t> unit_rows_; ///< by row: 1 + the layer whose vector command wrote it last; 0: none
   std::vector<vector::UnitState> units_;
-  /// What tile_at() found last, until the next put() or give_to_unit(): most lines are of the tile that the line before is of.
+  /// What tile_at() found last, until the next put() or give_to_unit(): most lines are of the tile that the line before
+  /// is of.
   mutable std::uint32_t found_number_ = ~std::uint32_t{0};
   mutable const Tile *found_ = nullptr;
   std::map<std::uint64_t, Spilled> spilled_;                  ///< by address

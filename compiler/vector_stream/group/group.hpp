@@ -19,8 +19,8 @@ struct JobGroup {
   std::vector<bool> in_memory; ///< of OpJobs::values: whether anything but the group reads what it writes
   /// Of elements: tiles are windows of common rows (windows.hpp), so that only lanes may be cut.
   bool windows = false;
-  std::vector<Cover> covers; ///< of elements: what several operands are parts of
-  std::size_t places = 0;    ///< stages that work elsewhere than those before: such a group is not cut
+  std::vector<Cover> covers = {}; ///< of elements: what several operands are parts of
+  std::size_t places = 0;         ///< stages that work elsewhere than those before: such a group is not cut
 
   /// Whether steps may be cut, too.
   bool is_elementwise() const;

@@ -174,9 +174,10 @@ private:
       std::vector<bool> read(jobs_.values.size());
       for (const Stage &stage : group->stages)
         for (const StridedTile &t : stage.results)
-          read[t.value] = read[t.value] || std::any_of(all[t.value].begin(), all[t.value].end(), [&](const LaterRead &r) {
-                            return r.group > n && meet(rows_of(t, stage), r.rows);
-                          });
+          read[t.value] =
+              read[t.value] || std::any_of(all[t.value].begin(), all[t.value].end(), [&](const LaterRead &r) {
+                return r.group > n && meet(rows_of(t, stage), r.rows);
+              });
       for (std::size_t v = 0; v < read.size(); ++v)
         if (jobs_.values[v].tensor == graph::kNone) group->in_memory[v] = group->in_memory[v] && read[v];
     }
