@@ -6,12 +6,14 @@ namespace gradweave::runtime::train {
 namespace {
 
 /// Whether walks that are saved take longer than making and reading the pixels: with a stride each is made of a row of
-/// the image of its own, byte by byte, nearly eight times what a beat of the bus takes of it.
+/// the image of its own, byte by byte, nearly eight times what a beat takes of it, of a bus that is not too wide for
+/// rows of few elements.
 bool gains(const Convolution &conv, const Convolution &columns, const NpuConfig &npu) {
-  constexpr std::uint64_t kBeats = 8, kBytes = 2;
+  constexpr std::uint64_t kBeats = 8, kBytes = 2, kWidest = 32;
   const std::uint64_t walks = std::uint64_t{conv.kernel_height} * conv.kernel_width - columns.kernel_height;
   const std::uint64_t tiles = (conv.out_channels + npu.cols - 1) / npu.cols;
-  return walks * conv.m() * tiles * npu.bus_bytes > columns.image_size() * kBytes * kBeats;
+  return walks * conv.m() * tiles * std::min<std::uint64_t>(npu.bus_bytes, kWidest) >
+         columns.image_size() * kBytes * kBeats;
 }
 
 } // namespace

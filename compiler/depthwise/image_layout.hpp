@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/depthwise/axis.hpp"
-#include "compiler/vector_stream/group/place_tile.hpp"
 #include "compiler/depthwise/work.hpp"
+#include "compiler/vector_stream/group/place_tile.hpp"
 
 #include <cstddef>
 #include <cstdint>
