@@ -159,10 +159,15 @@ TEST(NpuStep, OnTheTimingModelThereAreCyclesAndNoBits) {
   EXPECT_EQ(steps.last.tensors, 0U);
   EXPECT_GT(steps.last.unchecked, 0U);
   ASSERT_TRUE(steps.last.cycles);
-  std::uint64_t sum = 0;
-  for (const OperatorCycles &row : steps.last.cycles->operators)
-    sum += row.cycles;
-  EXPECT_EQ(sum, steps.last.products.cycles);
+  OperatorCycles sum;
+  for (const OperatorCycles &row : steps.last.cycles->operators) {
+    sum.cycles += row.cycles;
+    sum.read_bytes += row.read_bytes;
+    sum.write_bytes += row.write_bytes;
+  }
+  EXPECT_EQ(sum.cycles, steps.last.products.cycles);
+  EXPECT_EQ(sum.read_bytes, steps.last.products.read_bytes);
+  EXPECT_EQ(sum.write_bytes, steps.last.products.write_bytes);
 }
 
 /// What two steps on a device with changed commands end with.
