@@ -12,11 +12,14 @@ namespace {
 std::uint32_t even(std::uint32_t rows) { return static_cast<std::uint32_t>(round_up(rows, 2)); }
 std::uint32_t end_of(const Rect &rect) { return rect.row + rect.rows; }
 
+using Parts = std::vector<std::array<TilePart, 4>>;
+
 class Joiner {
 public:
-  Joiner(TileTable &table, std::uint32_t lanes) : table_(table), lanes_(lanes), own_(table.tiles) {}
+  Joiner(std::vector<Tile> &tiles, std::vector<Needs> &needs, std::uint32_t lanes)
+      : tiles_(tiles), needs_(needs), lanes_(lanes), own_(tiles) {}
 
-  void join(const std::vector<bool> &may);
+  Parts join(const std::vector<bool> &may);
 
 private:
   using Ids = std::vector<std::int32_t>;
@@ -25,10 +28,11 @@ private:
   Ids candidates(const std::vector<bool> &may) const;
   void join(Ids::const_iterator first, Ids::const_iterator end);
   void take_guard(Tile &whole, const Tile &part) const;
-  void give_parts();
+  Parts give_parts();
   void drop_joined();
 
-  TileTable &table_;
+  std::vector<Tile> &tiles_;
+  std::vector<Needs> &needs_;
   std::uint32_t lanes_;
   std::vector<Tile> own_; ///< as they were
   Ids whole_;             ///< of each tile: the one that it is a part of now
@@ -50,7 +54,7 @@ Joiner::Ids Joiner::candidates(const std::vector<bool> &may) const {
   return ids;
 }
 
-void Joiner::join(const std::vector<bool> &may) {
+Parts Joiner::join(const std::vector<bool> &may) {
   for (std::size_t i = 0; i < own_.size(); ++i)
     whole_.push_back(static_cast<std::int32_t>(i));
   const Ids ids = candidates(may);
@@ -68,9 +72,10 @@ void Joiner::join(const std::vector<bool> &may) {
     if (next - first > 1) join(first, next);
     first = next;
   }
-  if (!any_) return;
-  give_parts();
+  if (!any_) return {};
+  Parts parts = give_parts();
   drop_joined();
+  return parts;
 }
 
 void Joiner::join(Ids::const_iterator first, Ids::const_iterator end) {
@@ -87,7 +92,7 @@ void Joiner::join(Ids::const_iterator first, Ids::const_iterator end) {
   }
   if (computed != 0 && computed != all.rows) return;
   any_ = true;
-  Tile &whole = table_.tiles[static_cast<std::size_t>(*first)];
+  Tile &whole = tiles_[static_cast<std::size_t>(*first)];
   whole.rect = all;
   whole.rows = spm_rows(all.rows, all.cols, false, lanes_);
   whole.guard = {};
@@ -111,35 +116,39 @@ void Joiner::take_guard(Tile &whole, const Tile &part) const {
   whole.rows = spm_rows(panel, whole.rect.cols, false, lanes_) + whole.guard.before + whole.guard.behind;
 }
 
-void Joiner::give_parts() {
-  table_.parts.resize(table_.needs.size());
-  for (std::size_t p = 0; p < table_.needs.size(); ++p)
-    for (std::size_t slot = 0; slot < table_.needs[p].tile.size(); ++slot) {
-      std::int32_t &id = table_.needs[p].tile[slot];
+Parts Joiner::give_parts() {
+  Parts parts(needs_.size());
+  for (std::size_t p = 0; p < needs_.size(); ++p)
+    for (std::size_t slot = 0; slot < needs_[p].tile.size(); ++slot) {
+      std::int32_t &id = needs_[p].tile[slot];
       if (id < 0) continue;
       const Rect &rect = own(id).rect;
       id = whole_[static_cast<std::size_t>(id)];
-      const Rect &all = table_.tiles[static_cast<std::size_t>(id)].rect;
-      if (!(rect == all)) table_.parts[p][slot] = {rect.row - all.row, rect.rows};
+      const Rect &all = tiles_[static_cast<std::size_t>(id)].rect;
+      if (!(rect == all)) parts[p][slot] = {rect.row - all.row, rect.rows};
     }
+  return parts;
 }
 
 void Joiner::drop_joined() {
-  Ids moved(table_.tiles.size(), -1);
+  Ids moved(tiles_.size(), -1);
   std::size_t count = 0;
-  for (std::size_t i = 0; i < table_.tiles.size(); ++i) {
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
     if (whole_[i] != static_cast<std::int32_t>(i)) continue;
     moved[i] = static_cast<std::int32_t>(count);
-    table_.tiles[count++] = table_.tiles[i];
+    tiles_[count++] = tiles_[i];
   }
-  table_.tiles.resize(count);
-  for (Needs &needs : table_.needs)
+  tiles_.resize(count);
+  for (Needs &needs : needs_)
     for (std::int32_t &id : needs.tile)
       if (id >= 0) id = moved[static_cast<std::size_t>(id)];
 }
 
 } // namespace
 
-void join_tiles(TileTable &table, const std::vector<bool> &may, std::uint32_t lanes) { Joiner(table, lanes).join(may); }
+std::vector<std::array<TilePart, 4>> join_tiles(std::vector<Tile> &tiles, std::vector<Needs> &needs,
+                                                const std::vector<bool> &may, std::uint32_t lanes) {
+  return Joiner(tiles, needs, lanes).join(may);
+}
 
 } // namespace gradweave::compiler

@@ -2,6 +2,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
@@ -123,7 +124,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
     in_parts.resize(tiles.size(), false);
     for (std::size_t i = 0; i < tiles.size(); ++i) // whatever is computed fills what is read
       if (tiles[i].computed) in_parts[i] = true;
-    join_tiles(*this, in_parts, npu.lanes());
+    parts = join_tiles(tiles, needs, in_parts, npu.lanes());
   }
   // An intermediate need not be stored if whoever reads it reads the tiles that were computed.
   for (const TensorBinding &b : layout.tensors)
