@@ -46,9 +46,7 @@ private:
   }
   std::size_t column(std::size_t v, std::size_t pixel) const {
     const ValueTiles &tiles = layout_.values[v];
-    const std::size_t first = tiles.apart == 1 ? area_.pixels[v].cols.first
-                                               : of_phase(area_.pixels[v].cols, pixel % tiles.apart, tiles.apart).first;
-    return (pixel - first) / tiles.apart * tiles.spread * work_.channels;
+    return (pixel - area_.pixels[v].cols.first) / tiles.apart * tiles.spread * work_.channels;
   }
 
   /// All pixels of a value in memory, or to it.
