@@ -1,6 +1,7 @@
 #include "compiler/cost/latest_starts.hpp"
-#include "compiler/cost/cost.hpp"
+#include "compiler/cost/product_cycles.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/lower/dram_bytes.hpp"
 
 #include <algorithm>
 #include <array>
