@@ -1,6 +1,7 @@
 // What a program costs: exactly, by the timing model, and bounds from below that cost nothing to compute.
 #pragma once
 
+#include "compiler/cost/product_cycles.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/dram_bytes.hpp"
@@ -11,10 +12,6 @@
 #include <array>
 
 namespace gradweave::compiler {
-
-/// Array cycles of a tile product by the block formula: blocks x max(reduction, shortest block); of an ADD, the rows
-/// that it reads.
-std::uint64_t product_cycles(const TileProduct &p, const Layer &layer, const NpuConfig &npu);
 
 /// Bytes of whole bus beats of a LOAD or STORE.
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);

@@ -1,6 +1,8 @@
 #include "compiler/cost/latest_starts.hpp"
-#include "compiler/cost/cost.hpp"
+#include "compiler/cost/product_cycles.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/ir/vector_section.hpp"
+#include "compiler/lower/dram_bytes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,6 +49,7 @@ private:
   /// Counts an action in: from when the array, or the channel, begins with it, which is not before it starts.
   std::uint64_t visit(std::size_t i) {
     const Action &a = program_.actions[i];
+    if (a.kind == Action::Kind::kPiece) return 0;
     const std::size_t engine = engine_of(a);
     const ToCome &after = behind_[i]; // once it is complete
     ToCome &now = next_[engine];      // of the engine's next action
@@ -56,6 +59,8 @@ private:
     if (a.computes()) {
       const auto [works, leaves] = compute(a);
       now.ticks = works + std::max(next, leaves + then);
+    } else if (!a.moves()) { // before or behind pieces, of which nothing is counted
+      now.ticks = std::max(next, then);
     } else {
       const std::uint64_t bytes = dram_bytes_of(a, npu_);
       (engine == kLoadEngine ? now.loads : now.stores) += bytes;
@@ -93,6 +98,16 @@ Work work_of(const isa::Command &command) {
   }
 }
 
+/// Commands of an action that work, whatever SYNCs stand between them: one that computes is one, one that moves is one
+/// for each of its runs.
+std::uint64_t command_count(const Program &program, const Action &a) {
+  if (const VectorPiece *piece = piece_of(program, a))
+    return static_cast<std::uint64_t>(std::count_if(piece->commands.begin(), piece->commands.end(),
+                                                    [](const isa::Command &c) { return work_of(c) != Work::kNone; }));
+  if (a.computes()) return 1;
+  return a.moves() ? run_count(a.rect) : 0;
+}
+
 } // namespace
 
 std::vector<std::uint64_t> cycles_to_come(const Program &program, const Orderings &orderings, const Machine &npu) {
@@ -104,14 +119,14 @@ std::vector<std::uint64_t> latest_starts(const Program &program, const std::vect
   std::vector<std::uint64_t> latest(commands.size(), limit);
   std::size_t command = commands.size();
   for (std::size_t i = program.actions.size(); i-- > 0;) {
-    // An action that computes is one command, one that moves is one for each of its runs; SYNCs stand between them.
     const Action &a = program.actions[i];
+    const std::uint64_t count = command_count(program, a);
     const Work work = a.computes() ? Work::kCompute : Work::kMove;
-    for (std::uint64_t left = a.computes() ? 1 : run_count(a.rect); left > 0; --left)
+    for (std::uint64_t left = count; left > 0; --left)
       do
         --command;
       while (work_of(commands[command]) != work);
-    latest[command] = limit - std::min(limit, to_come[i]);
+    if (count > 0) latest[command] = limit - std::min(limit, to_come[i]);
   }
   return latest;
 }
