@@ -26,6 +26,7 @@ private:
 
   const Tile &own(std::int32_t id) const { return own_[static_cast<std::size_t>(id)]; }
   Ids candidates(const std::vector<bool> &may) const;
+  void find_complete();
   void join(Ids::const_iterator first, Ids::const_iterator end);
   void take_guard(Tile &whole, const Tile &part) const;
   Parts give_parts();
@@ -34,8 +35,9 @@ private:
   std::vector<Tile> &tiles_;
   std::vector<Needs> &needs_;
   std::uint32_t lanes_;
-  std::vector<Tile> own_; ///< as they were
-  Ids whole_;             ///< of each tile: the one that it is a part of now
+  std::vector<Tile> own_;               ///< as they were
+  std::vector<std::uint32_t> complete_; ///< by binding: the product before which all that is computed of it is there
+  Ids whole_;                           ///< of each tile: the one that it is a part of now
   bool any_ = false;
 };
 
@@ -54,7 +56,18 @@ Joiner::Ids Joiner::candidates(const std::vector<bool> &may) const {
   return ids;
 }
 
+void Joiner::find_complete() {
+  for (std::uint32_t p = 0; p < needs_.size(); ++p) {
+    const std::int32_t result = needs_[p].tile[Needs::kCout];
+    if (result < 0) continue;
+    const auto binding = static_cast<std::size_t>(own(result).binding);
+    if (binding >= complete_.size()) complete_.resize(binding + 1, 0);
+    complete_[binding] = p + 1;
+  }
+}
+
 Parts Joiner::join(const std::vector<bool> &may) {
+  find_complete();
   for (std::size_t i = 0; i < own_.size(); ++i)
     whole_.push_back(static_cast<std::int32_t>(i));
   const Ids ids = candidates(may);
@@ -80,10 +93,11 @@ Parts Joiner::join(const std::vector<bool> &may) {
 
 void Joiner::join(Ids::const_iterator first, Ids::const_iterator end) {
   Rect all = own(*first).rect;
-  std::uint32_t computed = 0, written_to = all.row, parts = 0;
+  std::uint32_t computed = 0, written_to = all.row, parts = 0, first_use = kNever;
   for (auto id = first; id != end; ++id) {
     const Rect &rect = own(*id).rect;
     all.rows = std::max(end_of(all), end_of(rect)) - all.row;
+    first_use = std::min(first_use, own(*id).first_use);
     if (!own(*id).computed) continue;
     if (rect.row != written_to) return; // some rows are computed twice, or not
     written_to = end_of(rect);
@@ -91,16 +105,18 @@ void Joiner::join(Ids::const_iterator first, Ids::const_iterator end) {
     ++parts;
   }
   if (computed != 0 && computed != all.rows) return;
+  const auto binding = static_cast<std::size_t>(own(*first).binding);
+  if (computed == 0 && binding < complete_.size() && first_use < complete_[binding]) return;
   any_ = true;
   Tile &whole = tiles_[static_cast<std::size_t>(*first)];
   whole.rect = all;
   whole.rows = spm_rows(all.rows, all.cols, false, lanes_);
   whole.guard = {};
   whole.computed = computed != 0;
+  whole.first_use = first_use;
   whole.parts_left = parts > 1 ? parts : 0;
   for (auto id = first; id != end; ++id) {
     whole_[static_cast<std::size_t>(*id)] = *first;
-    whole.first_use = std::min(whole.first_use, own(*id).first_use);
     take_guard(whole, own(*id));
   }
 }
