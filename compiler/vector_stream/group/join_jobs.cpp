@@ -112,75 +112,40 @@ public:
       else
         out_.emplace_back(alone);
     }
-    leave_out_stores();
     return std::move(out_);
   }
 
 private:
   /// Elements of a value that a step reads.
   struct Read {
-    std::size_t step, begin, end;
+    std::size_t step;
+    Rows rows;
   };
 
   void find_reads() {
     reads_.assign(jobs_.values.size(), {});
     for (std::size_t at = 0; at < jobs_.steps.size(); ++at)
       if (const auto *job = std::get_if<VectorJob>(&jobs_.steps[at])) {
-        for (const JobTile &t : job->operands)
-          reads_[t.value].push_back({at, t.first, t.element(job->lanes - 1, job->steps - 1) + 1});
+        const Stage stage = stage_of(jobs_, *job);
+        for (const StridedTile &t : stage.operands)
+          reads_[t.value].push_back({at, rows_of(t, stage)});
       } else {
         const auto &move = std::get<MoveJob>(jobs_.steps[at]);
-        reads_[move.from].push_back(
-            {at, move.from_first, move.from_first + (move.rows - 1) * move.from_pitch + move.length});
+        const std::size_t pitch = std::max<std::size_t>(move.from_pitch, 1);
+        reads_[move.from].push_back({at, {move.from_first, pitch, move.rows, move.length}});
       }
   }
 
   /// Whether a step behind `at` reads an element that the stages give of a value.
   bool is_read_behind(std::size_t at, std::size_t value, const std::vector<Stage> &stages) const {
-    const auto is_read = [&](const Stage &stage, const StridedTile &t) {
-      const std::size_t end = t.first + (stage.lanes - 1) * t.lane + (stage.steps - 1) * t.step + 1;
+    const auto is_read = [&](const Rows &rows) {
       return std::any_of(reads_[value].begin(), reads_[value].end(),
-                         [&](const Read &read) { return read.step > at && read.begin < end && t.first < read.end; });
+                         [&](const Read &read) { return read.step > at && meet(rows, read.rows); });
     };
     return std::any_of(stages.begin(), stages.end(), [&](const Stage &stage) {
       return std::any_of(stage.results.begin(), stage.results.end(),
-                         [&](const StridedTile &t) { return t.value == value && is_read(stage, t); });
+                         [&](const StridedTile &t) { return t.value == value && is_read(rows_of(t, stage)); });
     });
-  }
-
-  /// Elements that a later group, or a move, reads.
-  struct LaterRead {
-    std::size_t group = 0;
-    Rows rows;
-  };
-  std::vector<std::vector<LaterRead>> later_reads() const {
-    std::vector<std::vector<LaterRead>> all(jobs_.values.size());
-    for (std::size_t n = 0; n < out_.size(); ++n)
-      if (const auto *move = std::get_if<MoveJob>(&out_[n]))
-        all[move->from].push_back({n, {0, 1, 1, jobs_.values[move->from].elements}});
-      else
-        for (const Stage &stage : std::get<JobGroup>(out_[n]).stages)
-          for (const StridedTile &t : stage.operands)
-            all[t.value].push_back({n, rows_of(t, stage)});
-    return all;
-  }
-
-  /// A value that goes to memory for later jobs need not, where these read other elements of it.
-  void leave_out_stores() {
-    const std::vector<std::vector<LaterRead>> all = later_reads();
-    for (std::size_t n = 0; n < out_.size(); ++n) {
-      auto *group = std::get_if<JobGroup>(&out_[n]);
-      if (group == nullptr) continue;
-      std::vector<bool> read(jobs_.values.size());
-      for (const Stage &stage : group->stages)
-        for (const StridedTile &t : stage.results)
-          read[t.value] =
-              read[t.value] || std::any_of(all[t.value].begin(), all[t.value].end(), [&](const LaterRead &r) {
-                return r.group > n && meet(rows_of(t, stage), r.rows);
-              });
-      for (std::size_t v = 0; v < read.size(); ++v)
-        if (jobs_.values[v].tensor == graph::kNone) group->in_memory[v] = group->in_memory[v] && read[v];
-    }
   }
 
   /// Stages of which the last is that of step `at`.
