@@ -74,6 +74,33 @@ private:
   std::vector<std::int32_t> slots_;
 };
 
+/// An intermediate need not be stored if whoever reads it reads the tiles that were computed.
+std::vector<bool> stored_tensors(const std::vector<Tile> &tiles, const std::vector<PhasePlan> &plans,
+                                 const Layout &layout) {
+  std::vector<bool> stored;
+  for (const TensorBinding &b : layout.tensors)
+    stored.push_back(b.result);
+  for (const Tile &t : tiles)
+    if (t.role == TileRole::kElements && !t.computed) stored[static_cast<std::size_t>(t.binding)] = true;
+  for (const PhasePlan &plan : plans)
+    if (plan.section)
+      for (const Tensor operand : plan.section->operands)
+        stored[static_cast<std::size_t>(layout.place(plan.layer, operand))] = true;
+  return stored;
+}
+
+/// Gives each use of a tile the next one.
+void link_uses(std::vector<Tile> &tiles, std::vector<Needs> &needs) {
+  for (std::size_t p = needs.size(); p-- > 0;)
+    for (std::size_t slot = needs[p].tile.size(); slot-- > 0;)
+      if (const std::int32_t t = needs[p].tile[slot]; t >= 0) {
+        Tile &tile = tiles[static_cast<std::size_t>(t)];
+        // A partial sum updated in place fills two slots of the same product.
+        needs[p].next[slot] = tile.next_use == p ? needs[p].next[Needs::kCout] : tile.next_use;
+        tile.next_use = static_cast<std::uint32_t>(p);
+      }
+}
+
 } // namespace
 
 TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slice> &order,
@@ -126,23 +153,8 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       if (tiles[i].computed) in_parts[i] = true;
     parts = join_tiles(tiles, needs, in_parts, npu.lanes());
   }
-  // An intermediate need not be stored if whoever reads it reads the tiles that were computed.
-  for (const TensorBinding &b : layout.tensors)
-    stored.push_back(b.result);
-  for (const Tile &t : tiles)
-    if (t.role == TileRole::kElements && !t.computed) stored[static_cast<std::size_t>(t.binding)] = true;
-  for (const PhasePlan &plan : plans)
-    if (plan.section)
-      for (const Tensor operand : plan.section->operands)
-        stored[static_cast<std::size_t>(layout.place(plan.layer, operand))] = true;
-  for (std::size_t p = needs.size(); p-- > 0;)
-    for (std::size_t slot = needs[p].tile.size(); slot-- > 0;)
-      if (const std::int32_t t = needs[p].tile[slot]; t >= 0) {
-        Tile &tile = tiles[static_cast<std::size_t>(t)];
-        // A partial sum updated in place fills two slots of the same product.
-        needs[p].next[slot] = tile.next_use == p ? needs[p].next[Needs::kCout] : tile.next_use;
-        tile.next_use = static_cast<std::uint32_t>(p);
-      }
+  stored = stored_tensors(tiles, plans, layout);
+  link_uses(tiles, needs);
 }
 
 } // namespace gradweave::compiler
