@@ -42,13 +42,14 @@ NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backe
     : HasLastingCopies{std::make_shared<const LastingCopies>(with_lasting_copies(step))},
       StepExecutor(lasting->step, plan_device_products(lasting->step.graph, device.config()), threads), device_(device),
       backend_(backend) {
-  planned_ = std::make_shared<const StepPlan>(lasting->step, plan(), device.config(), options.compile, options.keep_all);
+  planned_ =
+      std::make_shared<const StepPlan>(lasting->step, plan(), device.config(), options.compile, options.keep_all);
   take_memory();
 }
 
 NpuExecutor::NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads)
-    : HasLastingCopies(other), StepExecutor(other.step(), other.plan(), threads), device_(device), backend_(other.backend_),
-      planned_(other.planned_) {
+    : HasLastingCopies(other), StepExecutor(other.step(), other.plan(), threads), device_(device),
+      backend_(other.backend_), planned_(other.planned_) {
   take_memory();
 }
 

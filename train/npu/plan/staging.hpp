@@ -24,8 +24,8 @@ StoredMatrices stored_matrices(const PlacedTensor &placed, std::uint32_t groups,
                                const graph::Shape &shape, const TensorPlace &place);
 
 /// Makes the layer's matrix, dense, of the tensor in its place; or, of a result, the tensor of the matrix. Values are
-/// 0: the tensor, 1: the matrix, and maybe others, which nobody else reads. `first`: of a result in phases, whether this is the first, which fills what no phase
-/// has with +0.
+/// 0: the tensor, 1: the matrix, and maybe others, which nobody else reads. `first`: of a result in phases, whether
+/// this is the first, which fills what no phase has with +0.
 compiler::OpJobs staging_jobs(const PlacedTensor &placed, const compiler::Layer &layer, const graph::Graph &graph,
                               const TensorPlace &place, std::uint32_t rows, std::uint32_t cols, bool result,
                               bool first);
