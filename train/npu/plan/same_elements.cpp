@@ -36,10 +36,6 @@ private:
     return role == graph::Role::kParameter || role == graph::Role::kState || role == graph::Role::kUpdated;
   }
 
-  bool is_result(TensorId id) const {
-    return id == graph_.loss || std::find(graph_.results.begin(), graph_.results.end(), id) != graph_.results.end();
-  }
-
   void reshape(OpId op, TensorId from, TensorId to) {
     if (changes(from) || changes(to) || strided_[from]) return;
     add(op, {to, from, {}});
@@ -56,7 +52,7 @@ private:
         turned.push_back(strides[static_cast<std::size_t>(axis)]);
       strided_[to] = true;
       add(op, {to, from, std::move(turned)});
-    } else if (from_product(from) && readers_[from].size() == 1 && !is_result(from)) {
+    } else if (from_product(from) && readers_[from].size() == 1 && !is_result(graph_, from)) {
       const std::vector<std::size_t> strides = strides_of(graph_.tensors[to].shape);
       std::vector<std::size_t> turned(rank);
       for (std::size_t axis = 0; axis < rank; ++axis)
@@ -75,7 +71,7 @@ private:
 
   /// Whether all that is done with a tensor is to read it as the batch of matrices of a product.
   bool only_matrices(TensorId id) const {
-    if (is_result(id) || readers_[id].empty()) return false;
+    if (is_result(graph_, id) || readers_[id].empty()) return false;
     return std::all_of(readers_[id].begin(), readers_[id].end(), [&](OpId reader) { return in_batches(reader, id); });
   }
 
@@ -119,6 +115,10 @@ private:
 };
 
 } // namespace
+
+bool is_result(const Graph &graph, TensorId id) {
+  return id == graph.loss || std::find(graph.results.begin(), graph.results.end(), id) != graph.results.end();
+}
 
 Views find_views(const Graph &graph, const ProductPlan &products) { return Finder(graph, products).run(); }
 

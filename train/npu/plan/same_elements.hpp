@@ -9,6 +9,9 @@
 
 namespace gradweave::runtime::train {
 
+/// Whether a run is for this tensor: the loss, or another of the graph's results.
+bool is_result(const graph::Graph &graph, graph::TensorId id);
+
 /// A tensor that lies in the place of another of as many elements.
 struct View {
   graph::TensorId tensor = graph::kNone, of = graph::kNone;

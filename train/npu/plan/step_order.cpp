@@ -1,7 +1,9 @@
 #include "train/npu/plan/step_order.hpp"
 
 #include "compiler/vector/lower_op.hpp"
+#include "train/data/tensor_bytes.hpp"
 #include "train/npu/plan/named_rows.hpp"
+#include "train/npu/plan/same_elements.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -101,29 +103,22 @@ private:
   bool may_wait(OpId id) const {
     const graph::Op &op = graph_.ops[id];
     OpId reader = kNone;
-    std::size_t given = 0, read = 0;
+    std::uint64_t given = 0, read = 0;
     for (const TensorId output : op.outputs) {
       if (output == kNone) continue;
-      if (owner_[output] != output || is_owner_[output] || is_result(output)) return false;
+      if (owner_[output] != output || is_owner_[output] || is_result(graph_, output)) return false;
       for (const OpId consumer : readers_[output]) {
         if (done_[consumer]) return false; // with a product, which may come before
         reader = std::min(reader, consumer);
       }
-      given += bytes_of(output);
+      given += bytes_of_tensor(graph_.tensors[output]);
     }
     for (const TensorId input : op.inputs)
-      if (input != kNone) read += bytes_of(input);
+      if (input != kNone) read += bytes_of_tensor(graph_.tensors[input]);
     if (reader == kNone || !is_operator(reader) || compiler::needs_indices(graph_, op) || read >= given) return false;
     for (OpId between = id + 1; between < reader; ++between)
       if (!products_.due(between).empty()) return true;
     return false;
-  }
-
-  bool is_result(TensorId id) const {
-    return id == graph_.loss || std::find(graph_.results.begin(), graph_.results.end(), id) != graph_.results.end();
-  }
-  std::size_t bytes_of(TensorId id) const {
-    return graph_.tensors[id].shape.elements() * graph::bytes_of(graph_.tensors[id].type);
   }
 
   /// Operators that have waited for the op.

@@ -3,6 +3,7 @@
 #include "graph/build/verify.hpp"
 #include "graph/ir/operator.hpp"
 #include "sw_models/numerics/numerics.hpp"
+#include "train/npu/plan/same_elements.hpp"
 
 #include <algorithm>
 
@@ -40,11 +41,7 @@ private:
 
   bool is_copy(const Op &op) {
     return op.type->name == "Cast" && graph().tensors[op.inputs[0]].role == Role::kParameter &&
-           !is_result(op.outputs[0]);
-  }
-
-  bool is_result(TensorId id) {
-    return std::find(graph().results.begin(), graph().results.end(), id) != graph().results.end();
+           !is_result(graph(), op.outputs[0]);
   }
 
   void make_state(TensorId copy, TensorId parameter, const std::vector<Op> &ops) {
