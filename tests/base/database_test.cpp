@@ -2,7 +2,7 @@
 #include "base/database/database.hpp"
 
 #include "base/file/output_file.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,6 @@ namespace {
 
 class DatabaseTest : public testing::Test {
 protected:
-  DatabaseTest() : file_(scratch_file("data.db")) {}
-  ~DatabaseTest() override { std::filesystem::remove_all(std::filesystem::path(file_).parent_path()); }
-
   template <typename Error> std::string message(DatabaseAccess access = DatabaseAccess::kShared) const {
     try {
       Database database(file_, access);
@@ -27,7 +24,8 @@ protected:
     return {};
   }
 
-  std::string file_;
+  const ScratchDirectory scratch_;
+  std::string file_ = scratch_ / "data.db";
 };
 
 TEST_F(DatabaseTest, KeepsValues) {
@@ -97,7 +95,7 @@ TEST_F(DatabaseTest, AFullDiskIsAnOutputError) {
 TEST_F(DatabaseTest, PlacesThatCannotBeWrittenAreTold) {
   file_ = "/proc/no/such/data.db";
   EXPECT_NE(message<OutputError>().find("name another file or change the permissions"), std::string::npos);
-  file_ = scratch_file("absent.db");
+  file_ = scratch_ / "absent.db";
   EXPECT_NE(message<DatabaseError>(DatabaseAccess::kRead).find("there is no such file"), std::string::npos);
 }
 

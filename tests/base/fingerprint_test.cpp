@@ -1,5 +1,6 @@
 // Fingerprints tell apart whatever may differ in a key.
 #include "base/key/fingerprint.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,7 +56,7 @@ TEST(Fingerprint, TypesDiffer) {
 }
 
 TEST(Fingerprint, OfAFileIsThatOfItsBytes) {
-  const std::string file = testing::TempDir() + "fingerprint";
+  const std::string file = test::scratch_file("fingerprint");
   std::set<std::string> seen;
   for (const std::string &bytes :
        {std::string(), std::string("a"), std::string(100000, 'a'), std::string(100001, 'a')}) {

@@ -1,8 +1,8 @@
 #include "base/file/output_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,12 +15,6 @@ namespace fs = std::filesystem;
 
 class OutputFileTest : public ::testing::Test {
 protected:
-  OutputFileTest() {
-    std::string pattern = (fs::temp_directory_path() / "gradweave-test-XXXXXX").string();
-    directory_ = ::mkdtemp(pattern.data());
-  }
-  ~OutputFileTest() override { fs::remove_all(directory_); }
-
   std::size_t entries() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
   }
@@ -29,7 +23,8 @@ protected:
     text << std::ifstream(file).rdbuf();
     return text.str();
   }
-  fs::path directory_;
+  const test::ScratchDirectory scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 TEST_F(OutputFileTest, AppearsOnlyWhenCommitted) {

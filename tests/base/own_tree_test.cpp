@@ -1,13 +1,12 @@
 // Programs in installations and build directories, where they were made, moved and copied.
 #include "base/file/own_tree.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 
 namespace gradweave {
@@ -17,16 +16,6 @@ namespace fs = std::filesystem;
 
 class OwnTreeTest : public ::testing::Test {
 protected:
-  OwnTreeTest() {
-    std::string pattern = (fs::temp_directory_path() / "gradweave-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    top_ = fs::canonical(pattern);
-  }
-  ~OwnTreeTest() override {
-    std::error_code ignored;
-    fs::remove_all(top_, ignored);
-  }
-
   /// A directory with models and configs.
   fs::path home(const fs::path &name) const {
     fs::create_directories(top_ / name / "models");
@@ -43,7 +32,8 @@ protected:
     return top_ / name / "bin" / "gradweave";
   }
 
-  fs::path top_;
+  const test::ScratchDirectory scratch_;
+  const fs::path top_ = scratch_.path();
 };
 
 TEST_F(OwnTreeTest, AnInstallationHasItsShareWhereverItIs) {

@@ -1,6 +1,8 @@
 // Runs the gradweave command as a user would, in a directory of its own.
 #pragma once
 
+#include "tests/support/scratch_directory.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,16 +39,9 @@ inline std::string read_file(const std::filesystem::path &file) {
 class CommandLineTest : public ::testing::Test {
 protected:
   CommandLineTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gradweave-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    directory_ = pattern;
     std::filesystem::create_directory(directory_ / "work");
     ::setenv("XDG_STATE_HOME", (directory_ / "state").c_str(), 1); // records of runs stay out of the user's own
     ::setenv("GRADWEAVE_PLAN_CACHE", "off", 1);                    // and so do plans
-  }
-  ~CommandLineTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
   }
 
   std::filesystem::path work() const { return directory_ / "work"; }
@@ -107,7 +102,8 @@ protected:
   }
 
 private:
-  std::filesystem::path directory_;
+  const ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
 };
 
 } // namespace gradweave::test

@@ -143,7 +143,7 @@ TEST(Network, MissingOrUnknownFiles) {
   };
   EXPECT_MESSAGE(message("no/such.toml"), "no/such.toml: no such file");
   EXPECT_MESSAGE(message("models/bert_tiny.json"), "must end in .graph or .onnx (a whole network), .toml");
-  const auto directory = std::filesystem::temp_directory_path() / ("gw_dir_" + std::to_string(::getpid()) + ".csv");
+  const std::filesystem::path directory = test::scratch_file("directory.csv");
   std::filesystem::create_directory(directory);
   EXPECT_MESSAGE(message(directory), "is a directory");
   std::filesystem::remove(directory);

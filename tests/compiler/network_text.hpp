@@ -3,6 +3,7 @@
 
 #include "graph/frontend/load_network.hpp"
 #include "sw_models/config/config_error.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,15 +11,13 @@
 #include <fstream>
 #include <optional>
 #include <string>
-#include <unistd.h>
 
 namespace gradweave::compiler {
 
 /// A file that exists as long as the object.
 class TempFile {
 public:
-  TempFile(const std::string &ending, const std::string &text)
-      : path_(std::filesystem::temp_directory_path() / ("gw_network_" + std::to_string(::getpid()) + ending)) {
+  TempFile(const std::string &ending, const std::string &text) : path_(test::scratch_file("network" + ending)) {
     std::ofstream(path_, std::ios::binary) << text;
   }
   ~TempFile() { std::filesystem::remove(path_); }

@@ -2,7 +2,7 @@
 // of commands that it gives alone in a process of its own, whatever the others do meanwhile.
 #include "compiler/compiler.hpp"
 #include "device/device.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -163,10 +163,6 @@ public:
       EXPECT_EQ(results_[kind.name][0].rfind(kind.fault ? "error READ_SLVERR" : "error NONE", 0), 0U) << text;
     }
   }
-  void TearDown() override {
-    for (const Kind &kind : kKinds)
-      test::remove_scratch(trace_file("alone_" + std::string(kind.name)));
-  }
   static const std::string &result(const Kind &kind, std::size_t layer) { return results_.at(kind.name).at(layer); }
 
 private:
@@ -275,8 +271,6 @@ TEST_P(TwoDevices, WriteAWaveformEach) {
   }
   EXPECT_TRUE(changes_in(file_a) == changes_in(trace_file("alone_" + std::string(a_.name))));
   EXPECT_TRUE(changes_in(file_b) == changes_in(trace_file("alone_" + std::string(b_.name))));
-  test::remove_scratch(file_a);
-  test::remove_scratch(file_b);
 }
 
 /// In the progress of one device that hangs another works, before and after it is left by an exception.

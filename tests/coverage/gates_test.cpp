@@ -1,6 +1,6 @@
 // Each gate turns red for what it is there for: a point, bit or bin that is missed, and a list or waiver that is stale.
 #include "tests/coverage/gates.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,7 @@ namespace {
 
 class CoverageGates : public testing::Test {
 protected:
-  CoverageGates() { std::filesystem::create_directories(directory_ / "rtl"); }
-  ~CoverageGates() override { test::remove_scratch(directory_); }
+  CoverageGates() { std::filesystem::create_directory(directory_ / "rtl"); }
 
   std::string write(const std::string &name, const std::string &text) {
     std::ofstream(directory_ / name) << text;
@@ -46,7 +45,8 @@ protected:
     return list;
   }
 
-  const std::filesystem::path directory_ = test::scratch_file("coverage");
+  const test::ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
   std::vector<std::string> unknown_;
 };
 

@@ -3,9 +3,9 @@
 #include "graph/onnx/file/parse.hpp"
 #include "graph/onnx/import.hpp"
 #include "graph/operators/table.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -107,12 +107,9 @@ TEST(OnnxFiles, HaveTensorsOfTheirSize) {
 class OnnxExternal : public testing::Test {
 protected:
   void SetUp() override {
-    root_ = fs::temp_directory_path() / ("gw_onnx_" + std::to_string(getpid()));
-    fs::remove_all(root_);
     fs::create_directories(root_ / "model");
     fs::copy("tests/graph/onnx/external.bin", root_ / "other.bin");
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   std::string reading_with(const std::string &location) {
     std::string bytes = bytes_of_file("tests/graph/onnx/external.onnx");
@@ -125,7 +122,8 @@ protected:
     return text;
   }
 
-  fs::path root_;
+  const test::ScratchDirectory scratch_;
+  const fs::path root_ = scratch_.path();
 };
 
 TEST_F(OnnxExternal, IsMissing) {

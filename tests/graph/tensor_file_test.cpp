@@ -2,6 +2,7 @@
 // what is wrong is refused before it costs anything.
 #include "graph/tensor_file/tensor_file.hpp"
 #include "sw_models/config/config_error.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,6 @@
 #include <limits>
 #include <sstream>
 #include <stdexcept>
-#include <unistd.h>
 
 namespace gradweave::graph {
 namespace {
@@ -24,11 +24,6 @@ std::vector<FileTensor> kept(const std::string &name) { return read_tensors("tes
 
 class TensorFiles : public ::testing::Test {
 protected:
-  TensorFiles() : directory_(fs::temp_directory_path() / ("gw_tensors_" + std::to_string(::getpid()))) {
-    fs::create_directory(directory_);
-  }
-  ~TensorFiles() override { fs::remove_all(directory_); }
-
   fs::path path(const std::string &name) const { return directory_ / name; }
   fs::path write(const std::string &name, const std::string &bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
@@ -64,7 +59,8 @@ protected:
   }
 
 private:
-  fs::path directory_;
+  const test::ScratchDirectory scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 TEST_F(TensorFiles, OfNumPyAreRead) {

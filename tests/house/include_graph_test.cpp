@@ -1,6 +1,6 @@
 // The rooms of the source tree keep the floors that docs/architecture.md gives them.
 #include "tests/house/include_graph.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,6 @@ protected:
     write("high/verb.hpp", "#include \"low/noun.hpp\"\n#include <vector>\n#include \"generated.hpp\"\n");
     write("high/verb.cpp", "#include \"high/verb.hpp\"\n");
   }
-  ~SmallHouse() override { fs::remove_all(root_); }
 
   void write(const std::string &file, const std::string &text) const {
     fs::create_directories((root_ / file).parent_path());
@@ -44,7 +43,8 @@ protected:
   Floors floors_{{"low", 1}, {"high", 2}};
 
 private:
-  const fs::path root_ = scratch_file("house");
+  const ScratchDirectory scratch_;
+  const fs::path root_ = scratch_.path();
 };
 
 TEST_F(SmallHouse, KeepsTheRules) { EXPECT_EQ(problems(), std::vector<std::string>{}); }

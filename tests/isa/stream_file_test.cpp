@@ -1,5 +1,6 @@
 // Stream files come back bit for bit, and every kind of damage is found and named.
 #include "isa/assembler.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,14 +15,8 @@ namespace fs = std::filesystem;
 class StreamFile : public testing::Test {
 protected:
   void SetUp() override {
-    const auto *info = testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = fs::temp_directory_path() / (std::string("gw_stream_") + info->name());
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
-    file_ = dir_ / "s.gws";
     stream_ = assemble("SYNC engine=0 post=1\nSYNC engine=1 wait=1:1\nRAW 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
   }
-  void TearDown() override { fs::remove_all(dir_); }
 
   void write_byte(std::streamoff at, char value) const {
     std::fstream f(file_, std::ios::in | std::ios::out | std::ios::binary);
@@ -38,7 +33,8 @@ protected:
     }
   }
 
-  fs::path dir_, file_;
+  const test::ScratchDirectory scratch_;
+  const fs::path dir_ = scratch_.path(), file_ = dir_ / "s.gws";
   std::vector<Command> stream_;
 };
 

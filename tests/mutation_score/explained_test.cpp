@@ -2,7 +2,7 @@
 #include "tests/mutation_score/explained.hpp"
 #include "tests/mutation_score/score.hpp"
 #include "tests/mutation_score/sv_places.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,6 @@ TEST(Explained, FilesNameLineAndField) {
   } catch (const std::exception &e) {
     EXPECT_NE(std::string(e.what()).find("toml:1: a [[mutant]] needs the text 'why'"), std::string::npos) << e.what();
   }
-  gradweave::test::remove_scratch(file);
 }
 
 TEST(Score, CountsWhatIsExplainedApart) {

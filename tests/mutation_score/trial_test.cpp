@@ -1,6 +1,6 @@
 // Commands as tests: what is killed, what survives, what takes too long.
 #include "tests/mutation_score/trial.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,6 @@ protected:
   Verdict of(const std::string &script, unsigned number, Limits limits = {}) {
     return try_mutant({{"shell", {"/bin/sh", "-c", script}, {"*"}}}, number, {{"shell", limits}}, log_);
   }
-  void TearDown() override { gradweave::test::remove_scratch(log_); }
   std::string log_ = gradweave::test::scratch_file("trial.log");
 };
 

@@ -5,6 +5,7 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/compiler.hpp"
 #include "runtime/job/job.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -27,16 +28,6 @@ using Json = nlohmann::json;
 
 class PlanCacheTest : public ::testing::Test {
 protected:
-  PlanCacheTest() {
-    std::string pattern = (fs::temp_directory_path() / "gradweave-plans-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    directory_ = pattern;
-  }
-  ~PlanCacheTest() override {
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
-  }
-
   fs::path plans() const { return directory_ / "below" / "plans"; }
   std::vector<fs::path> files() const {
     std::vector<fs::path> all;
@@ -72,7 +63,8 @@ protected:
     std::ofstream(file) << Journal::line(entry->first, value.dump());
   }
 
-  fs::path directory_;
+  const test::ScratchDirectory scratch_;
+  const fs::path directory_ = scratch_.path();
   Machine npu_ = load_machine("configs/test8.toml");
   compiler::Layer layer_{"fc", 40, 30, 20, true, 0};
   mutable bool searched_ = false;

@@ -1,6 +1,7 @@
 // Shipped configurations load; every kind of mistake is named with file, line, key, value and remedy.
 #include "sw_models/config/machine.hpp"
 #include "tests/support/npu_limits.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -42,15 +43,6 @@ const std::size_t kMemoryTable = kGood.find("[memory]");
 
 class NpuConfigFile : public testing::Test {
 protected:
-  void SetUp() override {
-    const auto *info = testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = info->name();
-    for (char &c : name)
-      if (c == '/') c = '_';
-    file_ = fs::temp_directory_path() / ("gw_config_" + name + ".toml");
-  }
-  void TearDown() override { fs::remove(file_); }
-
   Machine load(const std::string &text) const {
     std::ofstream(file_, std::ios::trunc) << text;
     return load_machine(file_);
@@ -70,7 +62,8 @@ protected:
     }
   }
 
-  fs::path file_;
+  const test::ScratchDirectory scratch_;
+  const fs::path file_ = scratch_ / "npu.toml";
 };
 
 TEST(Machine, ShippedFilesLoad) {

@@ -4,27 +4,10 @@
 #include "app/sweep/run.hpp"
 #include "app/sweep/store.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace gradweave::sweep::test {
-
-/// A directory that is removed with the object.
-struct ScratchDirectory {
-  ScratchDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gradweave-sweep-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path = pattern;
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::filesystem::path path;
-};
 
 inline const Identity kIdentity{"study 1", "A study", "tool 1"};
 

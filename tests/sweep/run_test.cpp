@@ -1,4 +1,5 @@
 // Runs of sweeps: each point once, whoever works at it and however it ends.
+#include "tests/support/scratch_directory.hpp"
 #include "tests/sweep/example.hpp"
 
 #include <gtest/gtest.h>
@@ -21,8 +22,8 @@ using namespace test;
 
 class SweepRun : public testing::Test {
 protected:
-  fs::path file() const { return scratch_.path / "s.db"; }
-  fs::path log() const { return scratch_.path / "log"; }
+  fs::path file() const { return scratch_ / "s.db"; }
+  fs::path log() const { return scratch_ / "log"; }
   Store open(std::size_t points) const { return {file(), kIdentity, example_points(points), DatabaseAccess::kShared}; }
 
   /// Work that notes in a file that it was done, and takes its time.
@@ -62,7 +63,7 @@ protected:
   }
 
 private:
-  ScratchDirectory scratch_;
+  const gradweave::test::ScratchDirectory scratch_;
 };
 
 void expect_complete(const fs::path &file, std::size_t points) {

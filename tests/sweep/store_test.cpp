@@ -1,5 +1,6 @@
 // A sweep's file: what it keeps, whom it refuses, and who is at a point.
 #include "app/sweep/owner.hpp"
+#include "tests/support/scratch_directory.hpp"
 #include "tests/sweep/example.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ using namespace test;
 
 class SweepStore : public testing::Test {
 protected:
-  fs::path file(const std::string &name = "s.db") const { return scratch_.path / name; }
+  fs::path file(const std::string &name = "s.db") const { return scratch_ / name; }
   Store open(const std::string &name = "s.db", const Identity &identity = kIdentity, std::size_t points = 3) const {
     return {file(name), identity, example_points(points), DatabaseAccess::kShared};
   }
@@ -30,7 +31,7 @@ protected:
   }
 
 private:
-  ScratchDirectory scratch_;
+  const gradweave::test::ScratchDirectory scratch_;
 };
 
 TEST_F(SweepStore, KeepsResultsToTheBit) {

@@ -1,4 +1,5 @@
 // Waveforms: a window of cycles as an FST file that holds control signals but no array internals.
+#include "tests/support/scratch_directory.hpp"
 #include "tests/tb/small_program.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ protected:
 };
 
 TEST_F(TraceTest, WholeRun) {
-  options.trace.file = testing::TempDir() + "gradweave_trace_whole.fst";
+  options.trace.file = test::scratch_file("whole.fst");
   run();
   const FstHeader fst(options.trace.file);
   ASSERT_TRUE(fst.valid());
@@ -66,7 +67,7 @@ TEST_F(TraceTest, WholeRun) {
 }
 
 TEST_F(TraceTest, WindowOfCycles) {
-  options.trace = {testing::TempDir() + "gradweave_trace_window.fst", 300, 400};
+  options.trace = {test::scratch_file("window.fst"), 300, 400};
   run();
   ASSERT_GT(last_cycle, 400U);
   const FstHeader fst(options.trace.file);

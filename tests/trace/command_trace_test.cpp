@@ -5,6 +5,7 @@
 #include "compiler/compiler.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/config/npu_config.hpp"
+#include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,6 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
 
 namespace gradweave::runtime {
 namespace {
@@ -65,11 +65,6 @@ TEST(CommandLabel, JoinsWhatThereIs) {
 /// A trace in a file of its own.
 class CommandTrace : public ::testing::Test {
 protected:
-  CommandTrace() : file_(std::filesystem::temp_directory_path() / ("gradweave-trace-" + std::to_string(::getpid()))) {}
-  ~CommandTrace() override {
-    std::error_code ignored;
-    std::filesystem::remove(file_, ignored);
-  }
   std::vector<TracedCommand> read(const std::string &text) const {
     std::ofstream(file_, std::ios::binary) << text;
     return read_command_trace(file_);
@@ -83,7 +78,8 @@ protected:
     }
     return "nothing";
   }
-  std::filesystem::path file_;
+  const test::ScratchDirectory scratch_;
+  const std::filesystem::path file_ = scratch_ / "trace.csv";
 };
 
 TEST_F(CommandTrace, ComesBackAsItWasWritten) {

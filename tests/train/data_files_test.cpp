@@ -1,5 +1,5 @@
 // Data sets: files that are as they should be, files that are not, and batches.
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 #include "tests/train/networks.hpp"
 #include "train/data/feed.hpp"
 
@@ -29,12 +29,9 @@ std::string idx_bytes(const std::vector<std::uint32_t> &dims, std::size_t bytes)
   return text;
 }
 
-/// A directory of files, removed afterwards.
+/// A directory of files.
 class DataFiles : public testing::Test {
 protected:
-  DataFiles() : directory_(test::scratch_file("data")) { std::filesystem::create_directories(directory_); }
-  ~DataFiles() override { test::remove_scratch(directory_.string()); }
-
   std::filesystem::path write(const std::string &name, const std::string &bytes) const {
     std::ofstream(directory_ / name, std::ios::binary) << bytes;
     return directory_ / name;
@@ -61,7 +58,8 @@ protected:
     return "none";
   }
 
-  std::filesystem::path directory_;
+  const test::ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
 };
 
 TEST_F(DataFiles, AreReadCompressedOrNot) {

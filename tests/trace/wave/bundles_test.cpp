@@ -65,7 +65,6 @@ TEST(Bundles, LinesThatAreNoPartNameThePlace) {
       EXPECT_NE(std::string(error.what()).find(file + ":4: "), std::string::npos) << error.what();
     }
   }
-  test::remove_scratch(file);
 }
 
 /// The table is that of the RTL's bundles: its parts fill them, without a gap and without a bit that two have.

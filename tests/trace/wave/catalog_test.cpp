@@ -1,5 +1,5 @@
 // The catalog's files, what runs leave behind, and the commands in flight.
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 #include "tests/trace/wave/in_flight.hpp"
 #include "tests/trace/wave/recording.hpp"
 #include "tests/trace/wave/scenario.hpp"
@@ -19,7 +19,6 @@ const std::string kCommands = "LOAD bf16 dram=0x0 rows=1 cols=8 spm=0 pstride=1 
 
 class ScenarioFile : public testing::Test {
 protected:
-  ~ScenarioFile() override { test::remove_scratch(file); }
   Scenario read(const std::string &directives) {
     std::ofstream(file) << directives << kCommands;
     return read_scenario(file);
@@ -128,7 +127,7 @@ TEST(RecordingFile, IsReadAsWritten) {
   EXPECT_EQ(read.failed, "why");
   std::ofstream(file) << "{}";
   EXPECT_THROW(read_recording(file), ConfigError);
-  test::remove_scratch(file);
+  std::filesystem::remove(file);
   EXPECT_THROW(read_recording(file), ConfigError);
 }
 

@@ -28,7 +28,6 @@ protected:
     write_recording({1000, {{10, {{1, 2, 90}}}}, "NONE", ""}, root / "run.json");
     scenario = read_scenario(root / "streams/one.txt");
   }
-  ~Regression() override { test::remove_scratch(root); }
 
   void recorder(const std::string &body) const {
     const fs::path file = root / "gw_wave_record_fake";
@@ -52,7 +51,8 @@ protected:
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  const fs::path root = test::scratch_file("regression");
+  const test::ScratchDirectory scratch;
+  const fs::path root = scratch.path();
   Places places;
   Scenario scenario;
 };

@@ -1,6 +1,6 @@
 // Choice of signals by name.
 #include "sw_models/config/npu_config.hpp"
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 #include "trace/wave/signal_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,6 @@ TEST(SignalFilterTest, NamesABadPattern) {
 
 class RulesFile : public testing::Test {
 protected:
-  ~RulesFile() override { test::remove_scratch(file); }
   std::string message(const std::string &text) {
     std::ofstream(file) << text;
     try {

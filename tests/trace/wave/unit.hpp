@@ -1,7 +1,7 @@
 // What the unit tests of waveforms share.
 #pragma once
 
-#include "tests/support/scratch_file.hpp"
+#include "tests/support/scratch_directory.hpp"
 #include "trace/fst/fst_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline ChangeList changes(std::initializer_list<std::pair<std::uint64_t, const c
 class TemporaryFst {
 public:
   explicit TemporaryFst(const std::string &name) : file(test::scratch_file(name + ".fst")) {}
-  ~TemporaryFst() { test::remove_scratch(file); }
+  ~TemporaryFst() { std::remove(file.c_str()); }
   TemporaryFst(const TemporaryFst &) = delete;
   TemporaryFst &operator=(const TemporaryFst &) = delete;
 
