@@ -105,6 +105,7 @@ std::string take_request(Options &options, cli::TrainRequest &r) {
   options.take("loss", r.loss);
   options.take("backend", r.backend);
   options.take("schedule", r.schedule);
+  options.take("jobs", r.jobs, 1, 1U << 10U);
   take_convolution(options, r.convolution);
   std::vector<std::string> dump;
   options.take("dump", dump);

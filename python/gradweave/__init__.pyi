@@ -265,5 +265,6 @@ def train(
     convolution: Optional[str] = ...,
     until: Optional[str] = ...,
     set: Optional[Mapping[str, Any]] = ...,
+    jobs: Optional[int] = ...,
     html: Optional[Path] = ...,
 ) -> Report: ...

@@ -46,6 +46,7 @@ def train(
     convolution=None,
     until=None,
     set=None,
+    jobs=None,
     html=None,
 ):
     """Trains a network: loss, gradients and optimizer, with its products on an NPU if asked for.
@@ -74,6 +75,7 @@ def train(
         evaluate: tell the accuracy on test images.
         loss: cross_entropy, mse or bce, of a network that has none.
         schedule: of the products. convolution, until, set: as of simulate().
+        jobs: steps at a time, each on an NPU of its own; None: of the RTL one a core. No result depends on it.
         html: file for the report as a page to look at, with the curve of losses.
 
     Returns:

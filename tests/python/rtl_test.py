@@ -44,13 +44,17 @@ class Rtl(Case):
         }
         wanted = dict(input=data, steps=4, optimizer="sgd", lr=0.1, dump=["weights", "gradients", "outputs"])
         golden = gradweave.train(graph, **wanted)
-        rtl = gradweave.train(graph, "test8", backend="rtl", **wanted)
+        rtl = gradweave.train(graph, "test8", backend="rtl", jobs=1, **wanted)
         self.assertEqual(rtl["losses"], golden["losses"])
         self.assertGreater(rtl["step"]["cycles"], 0)
         self.assertGreater(rtl["compared"]["elements"], 4 * 20 * 17)
         self.assertEqual(sorted(rtl["tensors"]), sorted(golden["tensors"]))
         for name, array in golden["tensors"].items():
             self.assertEqual(array.tobytes(), rtl["tensors"][name].tobytes(), name)
+        side_by_side = gradweave.train(graph, "test8", backend="rtl", jobs=3, **wanted)
+        for name, array in side_by_side.pop("tensors").items():
+            self.assertEqual(array.tobytes(), rtl["tensors"][name].tobytes(), name)
+        self.assert_same_report(side_by_side, {key: rtl[key] for key in rtl if key != "tensors"})
 
         # The command trains the same graph from a file, on the same RTL.
         with tempfile.TemporaryDirectory() as directory:
