@@ -35,7 +35,10 @@ void end_graph(graph::Graph &graph, const std::string &name, const std::filesyst
   const auto op = std::find_if(graph.ops.begin(), graph.ops.end(), [&](const graph::Op &o) { return o.name == name; });
   graph::TensorId result = op != graph.ops.end() ? op->outputs.front() : graph.find(name);
   if (result == graph::kNone || !graph.tensors[result].computed())
-    fail(file, 0, fmt::format("--until {}: there is no op of that name, and none computes a tensor of it", name));
+    fail(file, 0,
+         fmt::format("--until {}: there is no op of that name, and none computes a tensor of it; give the name of an op"
+                     "{}",
+                     name, graph.ops.empty() ? "" : ", as " + graph.ops.front().name));
   graph.results = {result};
   graph.loss = graph::kNone;
   graph.updates.clear();

@@ -49,6 +49,12 @@ TEST_F(Onnx, EndsWhereItIsTold) {
       run({"simulate", "--model", file("images.onnx"), "--until", until, "--npu", "test8", "--json", "-"});
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(nlohmann::json::parse(r.out)["layers"].size(), 2U);
+  const CommandResult nothing = run({"train", "--model", "mlp", "--until", "nothing", "--loss", "mse"});
+  EXPECT_EQ(nothing.code, 3);
+  EXPECT_NE(nothing.err.find("--until nothing: there is no op of that name, and none computes a tensor of it; give the "
+                             "name of an op, as fc1.product"),
+            std::string::npos)
+      << nothing.err;
   const CommandResult nowhere = run({"models", file("images.onnx"), "--until", "nowhere"});
   EXPECT_EQ(nowhere.code, 3);
   EXPECT_NE(nowhere.err.find("--until nowhere"), std::string::npos) << nowhere.err;
