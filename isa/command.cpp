@@ -9,18 +9,22 @@ namespace gradweave::isa {
 
 namespace {
 
-std::uint32_t mask_of(const Field &f) { return static_cast<std::uint32_t>((std::uint64_t{1} << f.width) - 1U); }
+constexpr std::uint32_t mask_of(const Field &f) { return static_cast<std::uint32_t>((std::uint64_t{1} << f.width) - 1U); }
+
+[[noreturn]] void refuse(const Field &f, std::uint32_t value) {
+  throw std::out_of_range(fmt::format("field {} holds at most {}, but the value is {}", f.name, mask_of(f), value));
+}
 
 /// The three fields that place one tile in the scratchpad.
 struct TileFields {
-  const Field &row, &rot, &pstride;
+  Field row, rot, pstride;
 };
 
-const TileFields kDmaTile{field::SPM_ROW, field::SPM_ROT, field::SPM_PSTRIDE};
-const TileFields kATile{field::A_ROW, field::A_ROT, field::A_PSTRIDE};
-const TileFields kBTile{field::B_ROW, field::B_ROT, field::B_PSTRIDE};
-const TileFields kCinTile{field::CIN_ROW, field::CIN_ROT, field::CIN_PSTRIDE};
-const TileFields kCoutTile{field::COUT_ROW, field::COUT_ROT, field::COUT_PSTRIDE};
+constexpr TileFields kDmaTile{field::SPM_ROW, field::SPM_ROT, field::SPM_PSTRIDE};
+constexpr TileFields kATile{field::A_ROW, field::A_ROT, field::A_PSTRIDE};
+constexpr TileFields kBTile{field::B_ROW, field::B_ROT, field::B_PSTRIDE};
+constexpr TileFields kCinTile{field::CIN_ROW, field::CIN_ROT, field::CIN_PSTRIDE};
+constexpr TileFields kCoutTile{field::COUT_ROW, field::COUT_ROT, field::COUT_PSTRIDE};
 
 /// A field of tile `tile` of a TILE, from that of its first: each has four words.
 constexpr Field of_tile(Field first, std::size_t tile) {
@@ -315,8 +319,7 @@ std::uint32_t Command::get(const Field &f) const { return words[f.word] >> f.lsb
 
 void Command::set(const Field &f, std::uint32_t value) {
   const std::uint32_t mask = mask_of(f);
-  if (value > mask)
-    throw std::out_of_range(fmt::format("field {} holds at most {}, but the value is {}", f.name, mask, value));
+  if (value > mask) refuse(f, value);
   words[f.word] = (words[f.word] & ~(mask << f.lsb)) | value << f.lsb;
 }
 

@@ -63,6 +63,13 @@ public:
     std::uint64_t ceil() const { return cycle + (ticks != 0); }
   };
 
+  /// Times at a steady pace: the i-th is `first` + i * `step`.
+  struct Pace {
+    Instant first, step;
+    /// So many cycles later.
+    Pace later(std::uint64_t cycles) const { return {{first.cycle + cycles, first.ticks}, step}; }
+  };
+
   /// Cycles in which the first waiting read and the first waiting write arrived; kNone if none waits.
   struct Waiting {
     std::uint64_t read = kNone, write = kNone;
@@ -93,7 +100,7 @@ public:
   Choice choose(const Waiting &waiting) const {
     const Instant now = next_choice(waiting);
     const bool same = waiting.of(direction_) <= now.cycle, other = waiting.of(opposite(direction_)) <= now.cycle;
-    return {!other || (same && in_batch(course())) ? direction_ : opposite(direction_), now};
+    return {!other || (same && in_batch()) ? direction_ : opposite(direction_), now};
   }
 
   /// Serves the first burst of the chosen direction, of `accesses` (1 to max_accesses()).
@@ -119,26 +126,43 @@ public:
   std::uint64_t idle_cycles() const { return idle_cycles_; }
   Direction direction() const { return direction_; }
 
-  /// What changes while the channel serves bursts of its direction one after the other: who serves many takes it,
-  /// and gives it back.
-  struct Course {
-    Instant free;               ///< end of the last service
-    std::uint64_t batch_served; ///< bytes, since the other direction began to wait
-  };
-  Course course() const { return {free_, batch_served_}; }
-  void follow(const Course &course) {
-    free_ = course.free;
-    batch_served_ = course.batch_served;
+  /// Serves up to `most` bursts of its direction one after the other, all of so many accesses, from the end of the last
+  /// service on: as many as choose() would choose before cycle `until`, if all of them are there by then and no refresh
+  /// goes first. `other`: arrival of the first that waits in the other direction. Returns their number.
+  std::uint64_t serve_alike(std::uint32_t accesses, std::uint64_t most, std::uint64_t other, std::uint64_t until) {
+    const Pace choices{free_, service_[accesses]};
+    std::uint64_t count = count_before(choices, std::min(until, refresh_due_), most);
+    const std::uint64_t alone = count_before(choices, other, count); // nobody waits in the other direction
+    const std::uint64_t bytes = std::uint64_t{accesses} * memory_.access_bytes;
+    std::uint64_t served = batch_served_; // 0, if at first nobody waits
+    if (count > alone) {
+      const std::uint64_t left = served < memory_.batch_bytes ? memory_.batch_bytes - served : 0;
+      count = std::min(count, alone + (left + bytes - 1) / bytes);
+      served += (count - alone) * bytes;
+    }
+    if (count == 0) return 0;
+    free_ = at(choices, count);
+    batch_served_ = served;
+    return count;
   }
-  /// Whether choose() would stay in the channel's direction at the end of the last service, if a burst of it waits, and
-  /// no refresh goes first. `other_waits`: a burst of the other direction does.
-  bool stays(const Course &course, bool other_waits) const {
-    return (!other_waits || in_batch(course)) && course.free.cycle < refresh_due_;
+  /// Time of so many accesses.
+  const Instant &service(std::uint32_t accesses) const { return service_[accesses]; }
+
+  Instant at(const Pace &pace, std::uint64_t i) const {
+    const std::uint64_t ticks = pace.first.ticks + i * pace.step.ticks, carry = whole_cycles(ticks);
+    return {pace.first.cycle + i * pace.step.cycle + carry, ticks - carry * memory_.bytes_num};
   }
-  /// What choose() and serve() come to in that case, in fewer steps.
-  Course serve_next(const Course &course, std::uint32_t accesses, bool other_waits) const {
-    return {after(course.free, accesses),
-            other_waits ? course.batch_served + std::uint64_t{accesses} * memory_.access_bytes : 0};
+  /// Of the first `most` times, those before a cycle. Steps are above zero.
+  std::uint64_t count_before(const Pace &pace, std::uint64_t cycle, std::uint64_t most) const {
+    if (most == 0 || pace.first.cycle >= cycle) return 0;
+    if (most == 1 || latest(pace, most - 1) < cycle || at(pace, most - 1).cycle < cycle) return most;
+    return (ticks_from(pace.first, cycle) - 1) / ticks_of(pace.step) + 1;
+  }
+  /// Of the first `most` times, those until a cycle begins, that point of time included.
+  std::uint64_t count_until(const Pace &pace, std::uint64_t cycle, std::uint64_t most) const {
+    if (most == 0 || pace.first.ceil() > cycle) return 0;
+    if (most == 1 || latest(pace, most - 1) < cycle || at(pace, most - 1).ceil() <= cycle) return most;
+    return ticks_from(pace.first, cycle) / ticks_of(pace.step) + 1;
   }
 
   /// Cycle in which a beat of a read that is served from `start` on is available; `access`: its last, from 0.
@@ -160,7 +184,20 @@ public:
 private:
   static Direction opposite(Direction d) { return d == Direction::kRead ? Direction::kWrite : Direction::kRead; }
 
-  bool in_batch(const Course &course) const { return course.batch_served < memory_.batch_bytes; }
+  bool in_batch() const { return batch_served_ < memory_.batch_bytes; }
+
+  std::uint64_t whole_cycles(std::uint64_t ticks) const {
+    return ticks < memory_.bytes_num ? 0 : ticks / memory_.bytes_num;
+  }
+  /// A cycle in which, or before which, the i-th time is, without a division.
+  static std::uint64_t latest(const Pace &pace, std::uint64_t i) {
+    return pace.first.cycle + i * (pace.step.cycle + 1) + 1;
+  }
+  std::uint64_t ticks_of(const Instant &span) const { return span.cycle * memory_.bytes_num + span.ticks; }
+  /// From `t` to the beginning of a cycle, which is not before `t`.
+  std::uint64_t ticks_from(const Instant &t, std::uint64_t cycle) const {
+    return (cycle - t.cycle) * memory_.bytes_num - t.ticks;
+  }
 
   /// When a service of a choice at time `t` can start, but for the turnaround.
   Instant refreshed(Instant t) {

@@ -9,7 +9,7 @@ void NpuTiming::fill_counters(std::uint64_t end) {
   const std::uint64_t cycles = end + 1;
   for (Engine &engine : engines_) {
     if (!engine.in_flight.empty()) {
-      const std::uint64_t start = result_.commands[engine.in_flight.front().first].start;
+      const std::uint64_t start = result_.commands[engine.in_flight.front().index].start;
       engine.busy += end - (engine.any_done ? std::max(engine.last_done, start) : start);
     } else if (!engine.queue.empty()) {
       const std::uint64_t issue = result_.commands[engine.queue.front().index].issue;

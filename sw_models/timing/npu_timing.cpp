@@ -25,7 +25,7 @@ NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t
       watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count_), memory_(npu, fetch_.word_beats(), limit, progress),
       cores_(npu.cores, GemmEngine(npu, limit, progress)), units_(npu.vectors(), VectorEngine(npu, limit, progress)),
-      engines_(npu.engines()), semaphores_(npu.semaphores, 0), open_(options.ring.places != 0) {
+      engines_(npu.engines(), Engine(npu.queue_depth)), semaphores_(npu.semaphores, 0), open_(options.ring.places != 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
   limits_ = {npu.lanes(),        npu.spm_rows(),     npu.cores,    npu.semaphores,
              options_.dram_base, options_.dram_size, npu.vectors()};
@@ -74,10 +74,18 @@ std::uint64_t NpuTiming::next_done(std::size_t e) const {
   return e < kCore ? memory_.next_done(e == kStore) : cores_[e - kCore].next_done();
 }
 
+void NpuTiming::look() {
+  for (std::size_t e = 0; changed_ != 0; changed_ >>= 1U, ++e)
+    if ((changed_ & 1U) != 0) {
+      engines_[e].next_start = candidate(e);
+      engines_[e].next_done = next_done(e);
+    }
+}
+
 std::uint64_t NpuTiming::next_event() const {
   std::uint64_t next = std::min(dispatch_at_, fetch_.next_burst());
-  for (std::size_t e = 0; e < engines_.size(); ++e)
-    next = std::min({next, candidate(e), next_done(e)});
+  for (const Engine &engine : engines_)
+    next = std::min({next, engine.next_start, engine.next_done});
   return next;
 }
 
@@ -115,7 +123,8 @@ void NpuTiming::dispatch(std::uint64_t now) {
     target.blocked = false;
     target.retry = 0;
   }
-  target.queue.push_back(next_);
+  target.queue.push(next_);
+  changed(dispatch_engine_);
   result_.commands[dispatched_].issue = now;
   fetch_.moved(now);
   ++dispatched_;
@@ -143,8 +152,9 @@ std::size_t NpuTiming::precedence(std::size_t e) const {
 void NpuTiming::grant(std::uint64_t now) {
   std::size_t winner = engines_.size();
   for (std::size_t e = 0; e < engines_.size(); ++e) {
-    if (candidate(e) > now) continue;
     Engine &engine = engines_[e];
+    if (engine.next_start > now) continue;
+    changed(e);
     if (!waits_hold(engine.queue.front().command.sync)) {
       engine.blocked = true;
       continue;
@@ -157,11 +167,11 @@ void NpuTiming::grant(std::uint64_t now) {
 
 void NpuTiming::start(std::size_t e, std::uint64_t now) {
   Engine &engine = engines_[e];
-  const Queued head = engine.queue.front();
+  const Queued &head = engine.queue.front(); // stays in its place until the next one comes
   for (const isa::Wait &wait : head.command.sync.waits)
     if (wait.semaphore != isa::kNoSemaphore) semaphores_[wait.semaphore] -= wait.count;
   if (engine.queue.size() == npu_.queue_depth) engine.room_since = now + latency::kStartToQueueRoom;
-  engine.queue.pop_front();
+  engine.queue.pop();
 
   CommandTimes &times = result_.commands[head.index];
   times.start = now;
@@ -172,7 +182,7 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
     if (engine.any_done) since = std::max(since, engine.last_done);
     engine.waiting += now - since;
   }
-  engine.in_flight.emplace_back(head.index, head.command.sync.posts);
+  engine.in_flight.push({head.index, head.command.sync.posts});
   engine.head_since = now + latency::kStartToHead;
   engine.retry = 0;
   if (e >= kCore) first_ = (e - kCore + 1) % (cores_.size() + units_.size());
@@ -226,13 +236,14 @@ std::uint64_t NpuTiming::host_since() const {
 
 void NpuTiming::complete(std::size_t e, std::uint64_t now) {
   Engine &engine = engines_[e];
+  changed(e);
   const auto [index, posts] = engine.in_flight.front();
   if (is_unit(e) && unit(e).fault_word() != 0) {
     stop(isa::ErrorCode::VECTOR_FAULT, index);
     result_.error_word = result_.error == isa::ErrorCode::VECTOR_FAULT ? unit(e).fault_word() : 0;
     return;
   }
-  engine.in_flight.pop_front();
+  engine.in_flight.pop();
   result_.commands[index].done = now;
   const std::uint64_t from =
       engine.any_done ? std::max(engine.last_done, result_.commands[index].start) : result_.commands[index].start;
@@ -252,10 +263,11 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
       stop(isa::ErrorCode::SEM_OVERFLOW, index);
     else
       ++semaphores_[semaphore];
-    for (Engine &other : engines_) {
-      if (!other.blocked) continue;
-      other.blocked = false;
-      other.retry = now + latency::kPostToTake;
+    for (std::size_t other = 0; other < engines_.size(); ++other) {
+      if (!engines_[other].blocked) continue;
+      engines_[other].blocked = false;
+      engines_[other].retry = now + latency::kPostToTake;
+      changed(other);
     }
   }
   if (is_unit(e))
@@ -268,13 +280,15 @@ void NpuTiming::play(std::uint64_t now) {
   if (fetch_.next_burst() == now) {
     const CommandFetch::Burst burst = fetch_.issue(now);
     memory_.fetch(now, burst.offset, burst.bytes);
+    changed(kLoad);
     last_progress_ = now;
   }
   if (dispatch_at_ == now) dispatch(now);
   grant(now);
   for (std::size_t e = 0; e < engines_.size(); ++e)
-    if (next_done(e) == now) complete(e, now);
+    if (engines_[e].next_done == now) complete(e, now);
   plan_dispatch();
+  look();
 }
 
 void NpuTiming::never_ends() const {
@@ -314,6 +328,9 @@ bool NpuTiming::play_until(std::uint64_t last, std::size_t marks) {
     while (memory_.advance(std::min({event, horizon, limit_ == kNever ? kNever : limit_ + 1}))) {
       fetch_.receive(memory_.take_fetched());
       plan_dispatch();
+      changed(kLoad);
+      changed(kStore);
+      look();
       event = next_event();
     }
     if (event == kNever || event > limit_ || event > last) { // nothing happens any more, or too late
@@ -355,6 +372,8 @@ bool NpuTiming::write(const HostWrite &write) {
   if (marks_taken_ == result_.marks.size() || result_.marks[marks_taken_].cycle >= write.cycle) return false;
   ++marks_taken_;
   if (marks_held_-- == latency::kMarks) mark_room_since_ = write.cycle + latency::kTakeToMark;
+  changed(kStore);
+  look();
   return true;
 }
 

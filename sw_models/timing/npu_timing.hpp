@@ -47,15 +47,23 @@ public:
 
 private:
   static constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2; ///< places of engines; the latter: core 0's
+  static constexpr std::size_t kMostInFlight = 8;                ///< commands of an engine
 
   struct Queued {
     std::uint32_t index = 0;
     isa::Decoded command;
   };
+  struct Started {
+    std::uint32_t index = 0;
+    std::array<std::uint8_t, 3> posts{};
+  };
   /// An engine's queue and the commands it has started.
   struct Engine {
-    std::deque<Queued> queue;
-    std::deque<std::pair<std::uint32_t, std::array<std::uint8_t, 3>>> in_flight; ///< index, posts
+    explicit Engine(std::size_t queue_depth) : queue(queue_depth), in_flight(kMostInFlight) {}
+    Ring<Queued> queue;
+    Ring<Started> in_flight;
+    // What candidate() and next_done() say, as it was when anything of the engine changed last
+    std::uint64_t next_start = kNever, next_done = kNever;
     std::uint64_t head_since = 0; ///< first cycle in which the head is seen
     std::uint64_t retry = 0;      ///< the head lost the grant, or a semaphore changed
     bool blocked = false;         ///< the head's waits cannot be taken
@@ -69,6 +77,9 @@ private:
   std::uint64_t candidate(std::size_t e) const;
   std::size_t precedence(std::size_t e) const;
   std::uint64_t next_done(std::size_t e) const;
+  void changed(std::size_t e) { changed_ |= 1U << e; }
+  /// Looks anew at the engines that changed.
+  void look();
   std::uint64_t next_event() const;
   void play(std::uint64_t now);
   void plan_dispatch();
@@ -124,6 +135,7 @@ private:
   std::vector<GemmEngine> cores_;
   std::vector<VectorEngine> units_;
   std::vector<Engine> engines_; ///< load, store, the cores, the vector units
+  std::uint32_t changed_ = 0;   ///< a bit an engine
   std::size_t first_ = 0;       ///< of cores and vector units, whose turn it is to start, if several could
   std::vector<std::uint32_t> semaphores_;
 

@@ -14,6 +14,9 @@ struct BurstSize {
   std::uint16_t beats = 0;
   std::uint16_t accesses = 0;
   std::uint16_t first_accesses = 0; ///< that the first beat needs
+  bool operator==(const BurstSize &o) const {
+    return beats == o.beats && accesses == o.accesses && first_accesses == o.first_accesses;
+  }
 };
 
 /// Sizes of a beat and of an access of the DRAM, as log2 of the bytes.
@@ -50,10 +53,22 @@ public:
   bool at_last() const { return rows_ == 1 && left_ <= room(); }
   Extent extent() const { return {std::min(left_, room()), offset_of(addr_)}; }
 
-  /// The next burst is a whole row like all others, and at least two rows follow.
-  bool at_row_of_many() const { return alike_ && rows_ > 2 && left_ == row_bytes_ && left_ <= page_room(); }
+  /// Rows from here on that are a burst each, all of the size row(), before the last two rows.
+  std::uint32_t rows_alike() {
+    if (!alike_ || rows_ <= 2 || left_ != row_bytes_) return 0;
+    if (whole_ == 0) whole_ = never_cut_ ? rows_ : count_whole();
+    return std::min(whole_, rows_ - 2);
+  }
   const BurstSize &row() const { return row_; }
-  void skip_row() { next_row(); }
+  /// So many of them are taken.
+  void skip_rows(std::uint32_t rows) {
+    rows_ -= rows;
+    whole_ -= rows;
+    row_addr_ += std::uint64_t{rows} * pitch_;
+    addr_ = row_addr_;
+  }
+  /// Bursts that are left, at least.
+  std::uint32_t rows() const { return rows_; }
 
   /// Goes on to the next burst; returns the size of the one it leaves.
   [[gnu::always_inline]] BurstSize take() {
@@ -87,15 +102,20 @@ private:
     addr_ = row_addr_;
     left_ = row_bytes_;
     --rows_;
+    whole_ -= whole_ > 0 ? 1 : 0;
   }
+  /// Rows from here on that no page border cuts.
+  std::uint32_t count_whole() const;
   std::uint32_t offset_of(std::uint64_t addr) const {
     return static_cast<std::uint32_t>(addr) & ((1U << granules_.beat_shift) - 1);
   }
 
   std::uint64_t row_addr_ = 0, addr_ = 0;
   std::uint32_t pitch_ = 0, row_bytes_ = 0, left_ = 0, rows_ = 0;
-  bool alike_ = false; ///< all rows
-  BurstSize row_;      ///< of each, if they are alike and no page border cuts it
+  bool alike_ = false;      ///< all rows
+  bool never_cut_ = false;  ///< no page border cuts a row
+  std::uint32_t whole_ = 0; ///< rows from here on that are known to be cut by none
+  BurstSize row_;           ///< of each, if they are alike and no page border cuts it
   Granules granules_;
 };
 

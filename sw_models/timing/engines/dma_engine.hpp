@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sw_models/config/npu_config.hpp"
+#include "sw_models/memory/dram_channel.hpp"
 #include "sw_models/timing/engines/burst_walker.hpp"
 #include "sw_models/timing/engines/command_times.hpp"
 #include "sw_models/timing/engines/latencies.hpp"
@@ -28,14 +29,12 @@ public:
   explicit Ring(std::size_t most) : slots_(power_above(most)), mask_(slots_.size() - 1) {}
   bool empty() const { return first_ == last_; }
   const T &front() const { return slots_[first_ & mask_]; }
+  T &front() { return slots_[first_ & mask_]; }
   std::size_t size() const { return last_ - first_; }
-  /// The entry behind `n` others.
-  const T &at(std::size_t n) const { return slots_[(first_ + n) & mask_]; }
+  /// The one behind the front, of two or more.
+  T &second() { return slots_[(first_ + 1) & mask_]; }
   void push(const T &value) { slots_[last_++ & mask_] = value; }
-  void pop(std::size_t n = 1) { first_ += n; }
-  /// Writes what is to follow the last entry and `n` more, and then lets so many in: loops that keep their count do.
-  void write(std::size_t n, const T &value) { slots_[(last_ + n) & mask_] = value; }
-  void let_in(std::size_t n) { last_ += n; }
+  void pop() { ++first_; }
 
 private:
   std::vector<T> slots_;
@@ -75,35 +74,55 @@ private:
   std::uint64_t not_before_ = 0, room_since_ = 0;
 };
 
-/// When a further burst may be issued: when the burst OUTSTANDING before it is answered.
+/// When further bursts may be issued: each when the burst OUTSTANDING before it is answered.
 class BurstCredits {
 public:
-  explicit BurstCredits(std::uint32_t outstanding)
-      : outstanding_(outstanding), credits_(power_above(outstanding)), mask_(credits_.size() - 1) {}
+  using Pace = DramChannel::Pace;
+  /// Credits one after the other: the first cycles in which their bursts may be issued are those in which, or before
+  /// which, the times begin.
+  struct Run {
+    Pace cycles;
+    std::uint64_t count = 0;
+  };
 
+  explicit BurstCredits(std::uint32_t outstanding) : runs_(outstanding), known_(outstanding) {
+    runs_.push({{}, outstanding});
+  }
+
+  /// Credits whose cycles are known.
+  std::uint64_t known() const { return known_; }
   /// First cycle in which the next burst may be issued; kNever if that depends on an answer still unknown.
-  std::uint64_t available() const {
-    return issued_ - answered_ < outstanding_ ? credits_[(issued_ - outstanding_) & mask_] : kNever;
+  std::uint64_t available() const { return known_ == 0 ? kNever : runs_.front().cycles.first.ceil(); }
+  /// The next credits, some of which are known. None is used before cycle `now`, so it makes no difference when those
+  /// came that are there by then: they are one entry.
+  const Run &next(std::uint64_t now, const DramChannel &channel) {
+    const auto came = [&](const Run &run) { return channel.at(run.cycles, run.count - 1).ceil() <= now; };
+    while (runs_.size() > 1 && came(runs_.front()) && came(runs_.second())) {
+      runs_.second().cycles = {};
+      runs_.second().count += runs_.front().count;
+      runs_.pop();
+    }
+    return runs_.front();
   }
-  void issue(std::uint64_t bursts = 1) { issued_ += bursts; }
-  void answer(std::uint64_t cycle) { credits_[answered_++ & mask_] = cycle + latency::kAnswerToCredit; }
-
-  // Loops over bursts keep count themselves, and tell at their end:
-  /// Bursts that may be issued by answers that are known.
-  std::uint64_t room() const { return outstanding_ - (issued_ - answered_); }
-  /// available() after `n` bursts more, fewer than room().
-  std::uint64_t available_after(std::uint64_t n) const { return credits_[(issued_ + n - outstanding_) & mask_]; }
-  /// The answer behind `n` others that are not counted yet.
-  void write_answer(std::uint64_t n, std::uint64_t cycle) {
-    credits_[(answered_ + n) & mask_] = cycle + latency::kAnswerToCredit;
+  /// Bursts are issued with the first of next().
+  void issue(std::uint64_t bursts, const DramChannel &channel) {
+    Run &run = runs_.front();
+    known_ -= bursts;
+    run.count -= bursts;
+    if (run.count == 0)
+      runs_.pop();
+    else
+      run.cycles.first = channel.at(run.cycles, bursts);
   }
-  void count_answers(std::uint64_t n) { answered_ += n; }
+  /// Bursts are answered at these times.
+  void answer(const Pace &cycles, std::uint64_t bursts) {
+    known_ += bursts;
+    runs_.push({cycles.later(latency::kAnswerToCredit), bursts});
+  }
 
 private:
-  std::uint32_t outstanding_;
-  std::vector<std::uint64_t> credits_; ///< of the last bursts, by number; 0 before the first
-  std::size_t mask_;
-  std::uint64_t issued_ = 0, answered_ = 0;
+  Ring<Run> runs_;
+  std::uint64_t known_;
 };
 
 } // namespace gradweave::timing

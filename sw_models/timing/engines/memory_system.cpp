@@ -17,12 +17,16 @@ unsigned log2_of(std::uint32_t power) {
   return shift;
 }
 
+/// One point of time.
+DramChannel::Pace at(std::uint64_t cycle) { return {{cycle, 0}, {}}; }
+
 } // namespace
 
 MemorySystem::MemorySystem(const Machine &npu, std::uint32_t fetch_word_beats, std::uint64_t limit,
                            ProgressLog &progress)
     : channel_(npu.memory, npu.bus_bytes), limit_(limit), latency_(npu.memory.latency_cycles), progress_(progress),
-      every_beat_(limit != kNever || progress.on()), bus_bytes_(npu.bus_bytes),
+      every_beat_(limit != kNever || progress.on()), alike_(!every_beat_ && channel_.slower_than_bus()),
+      bus_bytes_(npu.bus_bytes),
       fetch_word_beats_(fetch_word_beats), granules_{log2_of(npu.bus_bytes), log2_of(channel_.access_bytes())},
       load_(npu.outstanding), store_(npu.outstanding), reads_(npu.outstanding + kFetchBursts),
       writes_(npu.outstanding) {}
@@ -80,8 +84,8 @@ inline bool MemorySystem::offer_load() {
   const bool held = held_.has_value();
   const BurstSize size = held ? *held_ : load_.bursts.take();
   totals_.read_accesses += size.accesses;
-  load_.credits.issue();
-  reads_.push({cycle + latency::kMuxToBus, size, false, held || !load_.bursts.active()});
+  load_.credits.issue(1, channel_);
+  reads_.push({at(cycle + latency::kMuxToBus), 1, size, false, held || !load_.bursts.active()});
   if (every_beat_) progress_.add(cycle + latency::kMuxToBus);
   load_.earliest = held ? std::max(load_.earliest, cycle) : cycle; // its register is free
   held_.reset();
@@ -93,11 +97,11 @@ inline bool MemorySystem::issue_store() {
   const BurstSize size = store_.bursts.take();
   const std::uint32_t beats = size.beats;
   totals_.write_accesses += size.accesses;
-  store_.credits.issue();
+  store_.credits.issue(1, channel_);
   const std::uint64_t read = std::max(cycle + latency::kStoreBurstToRead, store_read_);
   store_read_ = read + beats;
   const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + beats - 1;
-  writes_.push({last_beat, size, false, !store_.bursts.active()});
+  writes_.push({at(last_beat), 1, size, false, !store_.bursts.active()});
   if (!every_beat_) {
     totals_.write_beats += beats;
   } else {
@@ -117,7 +121,7 @@ void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t offset, std::uint32_
   fetch_in_mux_ = cycle + latency::kFetchToMux;
   const BurstSize size = granules_.size_of(offset, bytes);
   totals_.read_accesses += size.accesses;
-  reads_.push({cycle + latency::kFetchToBus, size, true, false});
+  reads_.push({at(cycle + latency::kFetchToBus), 1, size, true, false});
   progress_.add(cycle + latency::kFetchToBus);
 }
 
@@ -150,9 +154,10 @@ std::uint32_t MemorySystem::follow_beats(const Request &request, const DramChann
   return beats;
 }
 
-inline bool MemorySystem::answer_load(std::uint64_t last_beat, bool last) {
+/// Loads are answered; `last_beat`: when the last of them is. `last`: it is its command's.
+inline bool MemorySystem::answer_loads(const Pace &answers, std::uint64_t bursts, std::uint64_t last_beat, bool last) {
   read_channel_ = last_beat + 1;
-  load_.credits.answer(last_beat);
+  load_.credits.answer(answers, bursts);
   if (last) load_.order.finish(last_beat);
   bool known = last;
   if (load_.next == kNever) known |= plan(load_, latency::kLoadBurstToMux); // it may have waited for this credit
@@ -168,51 +173,133 @@ bool MemorySystem::answer_fetch(const Request &request, const DramChannel::Servi
   return true;
 }
 
-inline bool MemorySystem::answer_store(const DramChannel::Instant &end, bool last) {
-  const std::uint64_t response = std::max(channel_.answer_cycle(end), response_channel_);
+inline bool MemorySystem::answer_stores(const Pace &answers, std::uint64_t bursts, std::uint64_t response, bool last) {
   response_channel_ = response + 1;
   if (every_beat_) progress_.add(response);
-  store_.credits.answer(response);
+  store_.credits.answer(answers, bursts);
   if (last) store_.order.finish(response);
   bool known = last;
   if (store_.next == kNever) known |= plan(store_, 0); // it may have waited for this credit
   return known;
 }
 
-/// One choice of the DRAM.
-bool MemorySystem::serve() {
-  const DramChannel::Waiting first = waiting();
-  const DramChannel::Choice choice = channel_.choose(first);
-  Ring<Request> &queue = choice.direction == DramChannel::Direction::kRead ? reads_ : writes_;
-  const Request &request = queue.front(); // stays in its place until the next one comes
-  queue.pop();
-  const DramChannel::Service service = channel_.serve(choice, first, request.size.accesses);
-  if (choice.direction == DramChannel::Direction::kWrite) return answer_store(service.end, request.last);
-  if (request.fetch) return answer_fetch(request, service);
-  const std::uint32_t beats = every_beat_ ? follow_beats(request, service) : request.size.beats;
-  totals_.read_beats += beats;
-  if (every_beat_) totals_.read_bytes += count(load_, beats);
-  return answer_load(beat_cycle(request, service, request.size.beats - 1U), request.last);
+/// The first bursts of the queue leave it; true if the last of them is its command's.
+inline bool MemorySystem::take(Ring<Request> &queue, std::uint64_t bursts) const {
+  for (;;) {
+    Request &front = queue.front();
+    if (bursts < front.count) {
+      front.arrivals.first = channel_.at(front.arrivals, bursts);
+      front.count -= bursts;
+      return false;
+    }
+    queue.pop();
+    bursts -= front.count;
+    if (bursts == 0) return front.last;
+  }
 }
 
-/// offer_load() for whole rows of a tile: what happens most of the time, in a few steps a burst.
-void MemorySystem::offer_rows(std::uint64_t until) {
-  BurstWalker bursts = load_.bursts;
-  const BurstSize size = bursts.row();
-  const std::uint64_t room = load_.credits.room();
-  std::uint64_t next = load_.next, offered = load_.earliest, n = 0;
-  while (next < until && next != fetch_in_mux_ && bursts.at_row_of_many()) {
-    bursts.skip_row();
-    reads_.write(n++, {next + latency::kMuxToBus, size, false, false});
-    offered = next;
-    next = n == room ? kNever : std::max(next, load_.credits.available_after(n)) + latency::kLoadBurstToMux;
+/// Bursts at the head of the queue, like one of that size, that are there when the channel is free, to the end of their
+/// command at most. Entries that are there become one: when they came makes no difference any more.
+inline std::uint64_t MemorySystem::there(Ring<Request> &queue, const BurstSize &size) const {
+  const std::uint64_t now = channel_.free().cycle;
+  if (queue.empty() || queue.front().fetch || !(queue.front().size == size)) return 0;
+  for (;;) {
+    const Request &front = queue.front();
+    const std::uint64_t count = channel_.count_until(front.arrivals, now, front.count);
+    if (count < front.count || front.last || queue.size() == 1) return count;
+    Request &next = queue.second();
+    if (next.fetch || !(next.size == size)) return count;
+    const std::uint64_t more = channel_.count_until(next.arrivals, now, next.count);
+    if (more < next.count) return count + more;
+    next.arrivals = {front.arrivals.first, {}};
+    next.count += count;
+    queue.pop();
   }
-  load_.bursts = bursts;
-  totals_.read_accesses += n * size.accesses;
-  load_.credits.issue(n);
-  load_.earliest = offered;
-  load_.next = next;
-  reads_.let_in(n);
+}
+
+/// Serves further bursts of a side, like the one that was served last, before cycle `horizon`. Returns their number.
+///
+/// Nothing that would have to be known by then may come of it: not that a command's last burst is issued, which lets
+/// the next one start. The last burst either waits for a credit, which as many answers as credits lack for it do not
+/// give sooner, or is not issued before the next one.
+inline std::uint64_t MemorySystem::serve_more(bool store, const BurstSize &size, std::uint64_t horizon) {
+  Side &s = side(store);
+  std::uint64_t until = std::min(horizon, side(!store).next), most = kNever;
+  if (s.bursts.active()) {
+    if (s.bursts.rows() > s.credits.known())
+      most = s.bursts.rows() - s.credits.known() - 1;
+    else
+      until = std::min(until, s.next);
+  }
+  const std::uint64_t count = std::min(there(store ? writes_ : reads_, size), most);
+  return channel_.serve_alike(size.accesses, count, first_arrival(store ? reads_ : writes_), until);
+}
+
+/// Cycle in which a read's last beat comes, or a write's response: one a cycle, in order.
+inline std::uint64_t MemorySystem::answer_of(const Request &request, bool store,
+                                             const DramChannel::Service &service) const {
+  const std::uint64_t available = channel_.answer_cycle(service.end);
+  if (alike_) return available; // the channel takes as long as the bus, from one answer to the next, too
+  return store ? std::max(available, response_channel_) : beat_cycle(request, service, request.size.beats - 1U);
+}
+
+/// A choice of the DRAM, and those after it that are the same.
+bool MemorySystem::serve(std::uint64_t horizon) {
+  const DramChannel::Waiting first = waiting();
+  const DramChannel::Choice choice = channel_.choose(first);
+  const bool store = choice.direction == DramChannel::Direction::kWrite;
+  Ring<Request> &queue = store ? writes_ : reads_;
+  const Request request = queue.front();
+  const BurstSize &size = request.size;
+  bool last = take(queue, 1);
+  const DramChannel::Service service = channel_.serve(choice, first, size.accesses);
+  if (request.fetch) return answer_fetch(request, service);
+  std::uint64_t bursts = 1, answer = answer_of(request, store, service);
+  Pace answers = at(answer);
+  if (alike_ && !last) {
+    if (const std::uint64_t more = serve_more(store, size, horizon)) {
+      last = take(queue, more);
+      bursts += more;
+      answers = {service.end, channel_.service(size.accesses)};
+      answers = answers.later(latency_);
+      answer = channel_.answer_cycle(channel_.free());
+    }
+  }
+  if (store) return answer_stores(answers, bursts, answer, last);
+  const std::uint64_t beats = every_beat_ ? follow_beats(request, service) : bursts * size.beats;
+  totals_.read_beats += beats;
+  if (every_beat_) totals_.read_bytes += count(load_, static_cast<std::uint32_t>(beats));
+  return answer_loads(answers, bursts, answer, last);
+}
+
+/// The pace at which a side issues its next bursts, the first of them in cycle `issue`, with credits of one run.
+/// Reduces `most` to those that keep to it.
+MemorySystem::Pace MemorySystem::issue_pace(Side &s, std::uint64_t issue, std::uint64_t &most) const {
+  const BurstCredits::Run &run = s.credits.next(issue, channel_);
+  const Pace &credits = run.cycles;
+  most = std::min(most, run.count);
+  if (credits.first.ceil() == issue) return credits; // these are a cycle apart at least: each burst waits for its own
+  if (credits.step.cycle > 0)                        // one a cycle, as long as credits are there by then
+    most = channel_.count_until({credits.first, {credits.step.cycle - 1, credits.step.ticks}}, issue, most);
+  return {{issue, 0}, {1, 0}};
+}
+
+/// offer_load() for whole rows of a tile: what happens most of the time, in a few steps for many bursts.
+void MemorySystem::offer_rows(std::uint64_t until) {
+  if (fetch_in_mux_ >= load_.next) until = std::min(until, fetch_in_mux_);
+  while (load_.next < until) {
+    std::uint64_t count = load_.bursts.rows_alike();
+    if (count == 0) return;
+    const Pace offers = issue_pace(load_, load_.next - latency::kLoadBurstToMux, count).later(latency::kLoadBurstToMux);
+    count = channel_.count_until(offers, until - 1, count);
+    load_.bursts.skip_rows(static_cast<std::uint32_t>(count));
+    const BurstSize &size = load_.bursts.row();
+    reads_.push({offers.later(latency::kMuxToBus), count, size, false, false});
+    totals_.read_accesses += count * size.accesses;
+    load_.credits.issue(count, channel_);
+    load_.earliest = channel_.at(offers, count - 1).ceil();
+    plan(load_, latency::kLoadBurstToMux);
+  }
 }
 
 /// Offers the loads before cycle `until`; true as from advance().
@@ -226,25 +313,34 @@ bool MemorySystem::offer_loads(std::uint64_t until) {
 
 /// issue_store() for whole rows of a tile.
 void MemorySystem::issue_rows(std::uint64_t until) {
-  BurstWalker bursts = store_.bursts;
-  const BurstSize size = bursts.row();
-  const std::uint64_t room = store_.credits.room();
-  std::uint64_t next = store_.next, earliest = store_.earliest, read = store_read_, n = 0;
-  while (next < until && bursts.at_row_of_many()) {
-    bursts.skip_row();
-    read = std::max(next + latency::kStoreBurstToRead, read) + size.beats;
-    writes_.write(n++, {read + latency::kReadToBus - 1, size, false, false});
-    earliest = next + latency::kStoreBurstToBurst;
-    next = n == room ? kNever : std::max(earliest, store_.credits.available_after(n));
+  while (store_.next < until) {
+    std::uint64_t n = store_.bursts.rows_alike();
+    if (n == 0) return;
+    const Pace issues = issue_pace(store_, store_.next, n);
+    n = channel_.count_until(issues, until - 1, n);
+    const BurstSize &size = store_.bursts.row();
+    // Beats are read one a cycle, of a burst when it is issued or behind those of the one before.
+    const DramChannel::Instant beats{size.beats, 0};
+    const std::uint64_t own = store_.next + latency::kStoreBurstToRead,
+                        last_beat = beats.cycle + latency::kReadToBus - 1;
+    Pace arrivals{{std::max(own, store_read_) + last_beat, 0}, beats};
+    if (beats < issues.step) {
+      if (own >= store_read_)
+        arrivals = issues.later(latency::kStoreBurstToRead + last_beat);
+      else
+        n = channel_.count_until(
+            {issues.later(latency::kStoreBurstToRead).first, {issues.step.cycle - beats.cycle, issues.step.ticks}},
+            store_read_, n);
+    }
+    store_.bursts.skip_rows(static_cast<std::uint32_t>(n));
+    writes_.push({arrivals, n, size, false, false});
+    store_read_ = channel_.at(arrivals, n - 1).ceil() - latency::kReadToBus + 1;
+    totals_.write_beats += n * size.beats;
+    totals_.write_accesses += n * size.accesses;
+    store_.credits.issue(n, channel_);
+    store_.earliest = channel_.at(issues, n - 1).ceil() + latency::kStoreBurstToBurst;
+    plan(store_, 0);
   }
-  store_.bursts = bursts;
-  store_.credits.issue(n);
-  store_.earliest = earliest;
-  store_.next = next;
-  store_read_ = read;
-  totals_.write_beats += n * size.beats;
-  totals_.write_accesses += n * size.accesses;
-  writes_.let_in(n);
 }
 
 /// Issues the stores before cycle `until`; true as from advance().
@@ -254,90 +350,6 @@ bool MemorySystem::issue_stores(std::uint64_t until) {
     if (store_.next < until && issue_store()) return true;
   }
   return false;
-}
-
-/// Serves bursts of the channel's direction that are there when it is free, before cycle `until`, but for those on
-/// whose answer more depends than credits. `answer` gives the cycle of a burst's answer from the end of its service.
-template <typename Answer>
-void MemorySystem::serve_many(Ring<Request> &queue, BurstCredits &credits, std::uint64_t other, std::uint64_t until,
-                              const Answer &answer) {
-  DramChannel::Course course = channel_.course();
-  const std::size_t waiting = queue.size();
-  std::size_t n = 0;
-  for (; n < waiting; ++n) {
-    const Request &request = queue.at(n);
-    const std::uint64_t cycle = course.free.cycle;
-    const bool other_waits = other <= cycle;
-    if (cycle < request.arrival || cycle >= until || request.fetch || request.last ||
-        !channel_.stays(course, other_waits))
-      break;
-    course = channel_.serve_next(course, request.size.accesses, other_waits);
-    credits.write_answer(n, answer(channel_.answer_cycle(course.free), request.size.beats));
-  }
-  channel_.follow(course);
-  credits.count_answers(n);
-  queue.pop(n);
-}
-
-/// serve() for loads that are there when the channel, already reading, is free.
-bool MemorySystem::serve_loads(std::uint64_t horizon) {
-  const std::uint64_t write = first_arrival(writes_), end = std::min(horizon, store_.next);
-  for (;;) {
-    if (load_.next != kNever || !load_.bursts.active()) { // else the next answer is a credit that a burst waits for
-      std::uint64_t beats = 0, free = read_channel_;
-      serve_many(reads_, load_.credits, write, std::min(end, load_.next),
-                 [&](std::uint64_t available, std::uint64_t of_burst) {
-                   beats += of_burst;
-                   const std::uint64_t last_beat = std::max(available, free + of_burst - 1);
-                   free = last_beat + 1;
-                   return last_beat;
-                 });
-      totals_.read_beats += beats;
-      read_channel_ = free;
-    }
-    if (reads_.empty()) return false;
-    const Request &request = reads_.front();
-    const DramChannel::Course course = channel_.course();
-    const std::uint64_t cycle = course.free.cycle;
-    const bool other_waits = write <= cycle;
-    if (cycle < request.arrival || cycle >= std::min(end, load_.next) || request.fetch ||
-        !channel_.stays(course, other_waits))
-      return false;
-    const std::uint32_t beats = request.size.beats;
-    const bool last = request.last;
-    channel_.follow(channel_.serve_next(course, request.size.accesses, other_waits));
-    reads_.pop();
-    totals_.read_beats += beats;
-    if (answer_load(std::max(channel_.answer_cycle(channel_.free()), read_channel_ + beats - 1), last)) return true;
-  }
-}
-
-/// The same for stores.
-bool MemorySystem::serve_stores(std::uint64_t horizon) {
-  const std::uint64_t read = first_arrival(reads_), end = std::min(horizon, load_.next);
-  for (;;) {
-    if (store_.next != kNever || !store_.bursts.active()) {
-      std::uint64_t free = response_channel_;
-      serve_many(writes_, store_.credits, read, std::min(end, store_.next),
-                 [&](std::uint64_t available, std::uint64_t /*beats*/) {
-                   const std::uint64_t response = std::max(available, free);
-                   free = response + 1;
-                   return response;
-                 });
-      response_channel_ = free;
-    }
-    if (writes_.empty()) return false;
-    const Request &request = writes_.front();
-    const DramChannel::Course course = channel_.course();
-    const std::uint64_t cycle = course.free.cycle;
-    const bool other_waits = read <= cycle;
-    if (cycle < request.arrival || cycle >= std::min(end, store_.next) || !channel_.stays(course, other_waits))
-      return false;
-    const bool last = request.last;
-    channel_.follow(channel_.serve_next(course, request.size.accesses, other_waits));
-    writes_.pop();
-    if (answer_store(channel_.free(), last)) return true;
-  }
 }
 
 // Not every event is played in the order of cycles; that would cost more than the events. What must hold:
@@ -353,10 +365,7 @@ bool MemorySystem::advance(std::uint64_t horizon) {
     if (offer_loads(offers)) return true;
     if (channel_.next_choice(waiting()).cycle >= horizon) return false;
     do {
-      if (serve()) return true;
-      if (every_beat_ || !channel_.slower_than_bus()) continue;
-      const bool reads = channel_.direction() == DramChannel::Direction::kRead;
-      if (reads ? serve_loads(horizon) : serve_stores(horizon)) return true;
+      if (serve(horizon)) return true;
     } while (channel_.next_choice(waiting()).cycle < std::min({horizon, load_.next, store_.next}));
   }
 }

@@ -84,18 +84,20 @@ private:
     std::deque<isa::DmaCommand> counted;
     BurstWalker replay;
   };
-  /// A burst that waits for the DRAM.
+  using Pace = DramChannel::Pace;
+  /// Bursts alike that wait for the DRAM.
   struct Request {
-    std::uint64_t arrival = 0;
+    Pace arrivals; ///< in the cycles in which, or before which, the times begin
+    std::uint64_t count = 1;
     BurstSize size;
     bool fetch = false;
-    bool last = false; ///< of its command
+    bool last = false; ///< the last one is its command's
   };
 
   Side &side(bool store) { return store ? store_ : load_; }
   const Side &side(bool store) const { return store ? store_ : load_; }
   static std::uint64_t first_arrival(const Ring<Request> &queue) {
-    return queue.empty() ? DramChannel::kNone : queue.front().arrival;
+    return queue.empty() ? DramChannel::kNone : queue.front().arrivals.first.ceil();
   }
   DramChannel::Waiting waiting() const { return {first_arrival(reads_), first_arrival(writes_)}; }
 
@@ -103,19 +105,19 @@ private:
   std::uint32_t count(Side &side, std::uint32_t beats);
   bool offer_load();
   void offer_rows(std::uint64_t until);
+  Pace issue_pace(Side &side, std::uint64_t issue, std::uint64_t &most) const;
   bool offer_loads(std::uint64_t until);
   bool issue_store();
   void issue_rows(std::uint64_t until);
   bool issue_stores(std::uint64_t until);
-  bool serve();
-  template <typename Answer>
-  void serve_many(Ring<Request> &queue, BurstCredits &credits, std::uint64_t other, std::uint64_t until,
-                  const Answer &answer);
-  bool serve_loads(std::uint64_t horizon);
-  bool serve_stores(std::uint64_t horizon);
-  bool answer_load(std::uint64_t last_beat, bool last);
+  bool take(Ring<Request> &queue, std::uint64_t bursts) const;
+  std::uint64_t there(Ring<Request> &queue, const BurstSize &size) const;
+  std::uint64_t serve_more(bool store, const BurstSize &size, std::uint64_t horizon);
+  std::uint64_t answer_of(const Request &request, bool store, const DramChannel::Service &service) const;
+  bool serve(std::uint64_t horizon);
+  bool answer_loads(const Pace &answers, std::uint64_t bursts, std::uint64_t last_beat, bool last);
   bool answer_fetch(const Request &request, const DramChannel::Service &service);
-  bool answer_store(const DramChannel::Instant &end, bool last);
+  bool answer_stores(const Pace &answers, std::uint64_t bursts, std::uint64_t response, bool last);
   std::uint32_t last_access(const BurstSize &size, std::uint32_t beat) const;
   std::uint64_t beat_cycle(const Request &request, const DramChannel::Service &service, std::uint32_t beat) const;
   std::uint32_t follow_beats(const Request &request, const DramChannel::Service &service) const;
@@ -124,6 +126,7 @@ private:
   std::uint64_t limit_, latency_;
   ProgressLog &progress_;
   bool every_beat_; ///< matters: there is a limit or a log
+  bool alike_;      ///< bursts alike may be served in one step
   std::uint32_t bus_bytes_, fetch_word_beats_;
   Granules granules_;
   Side load_, store_;
