@@ -1,4 +1,5 @@
 // Whether jobs of one stream keep apart, from its binary commands and the places of their tensors alone.
+#include "compiler/ir/fused.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_hazards.hpp"
 
@@ -19,7 +20,7 @@ public:
       : compiled_(compiled), lanes_(npu.lanes()), rows_(npu.spm_rows(), kNobody), unit_rows_(npu.spm_rows(), false),
         units_(npu.vectors()) {}
 
-  /// `of_unit`: of a layer that the vector unit computes.
+  /// `of_unit`: of a layer that a section computes.
   std::string step(const isa::Decoded &command, std::size_t said, bool of_unit) {
     said_ = said;
     of_unit_ = of_unit;
@@ -190,7 +191,7 @@ std::string verify_jobs(const Compiled &compiled, const NpuConfig &npu) {
     if (!decoded) return fmt::format("command {} is none", i);
     const CommandInfo &info = compiled.info[i];
     const std::string problem =
-        replay.step(*decoded, compiled.jobs.job_of(info.layer), compiled.layers[info.layer].vector);
+        replay.step(*decoded, compiled.jobs.job_of(info.layer), is_in_section(compiled.layers, info.layer));
     if (!problem.empty()) return fmt::format("command {}: {}", i, problem);
   }
   return {};
