@@ -23,7 +23,7 @@ Extent read_by(const Layer &l) {
 /// Whether what layer `i` reads is Y of the one before it, which nobody else reads.
 bool is_linked(const std::vector<Layer> &layers, std::size_t i) {
   const Layer &from = layers[i - 1], &to = layers[i];
-  if (to.input.empty() || to.input != from.name) return false;
+  if (to.input.empty() || to.input != from.name || (to.vector && from.vector)) return false;
   const bool as_it_is = to.vector || !to.conv || to.conv->is_pointwise();
   const Extent read = read_by(to);
   if (!as_it_is || read.rows != from.m || read.cols != std::uint64_t{from.groups} * from.n) return false;

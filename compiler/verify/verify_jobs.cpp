@@ -91,6 +91,16 @@ private:
     });
     return problem;
   }
+  /// Of a section, whose commands run over whole tiles of which some lines may count for nothing: what a section before
+  /// left there, for whichever job, or nobody wrote. Its results are stored from the job's own rows only, as all are.
+  std::string read_in_section(const SpmView &view) const {
+    std::string problem;
+    view.for_rows(lanes_, [&](std::uint32_t row) {
+      if (problem.empty() && rows_[row] != kNobody && !unit_rows_[row])
+        problem = expect(rows_[row], fmt::format("scratchpad row {}", row));
+    });
+    return problem;
+  }
   void write(const SpmView &view) {
     view.for_rows(lanes_, [&](std::uint32_t row) {
       rows_[row] = said_;
@@ -98,18 +108,10 @@ private:
     });
   }
 
-  /// A program runs over whole tiles, of which some lines may count for nothing: what a section before left there, for
-  /// whichever job, or nobody wrote. Its results are stored from the job's own rows only, as all are.
   std::string run(const std::vector<vector::TileUse> &uses) {
-    for (const vector::TileUse &use : uses) {
-      std::string problem;
+    for (const vector::TileUse &use : uses)
       if (!use.is_result())
-        view_of(use).for_rows(lanes_, [&](std::uint32_t row) {
-          if (problem.empty() && rows_[row] != kNobody && !unit_rows_[row])
-            problem = expect(rows_[row], fmt::format("scratchpad row {}", row));
-        });
-      if (!problem.empty()) return problem;
-    }
+        if (std::string problem = read_in_section(view_of(use)); !problem.empty()) return problem;
     for (const vector::TileUse &use : uses)
       if (use.is_result()) write(view_of(use));
     return {};
@@ -161,7 +163,7 @@ private:
   }
   std::string compute(const std::vector<SpmView> &operands, const std::optional<SpmView> &cin, const SpmView &cout) {
     for (const SpmView &operand : operands)
-      if (std::string problem = read(operand); !problem.empty()) return problem;
+      if (std::string problem = of_unit_ ? read_in_section(operand) : read(operand); !problem.empty()) return problem;
     if (cin)
       if (std::string problem = read(*cin); !problem.empty()) return problem;
     write(cout);

@@ -23,8 +23,8 @@ std::uint64_t fused_array_cycles(const Layer &layer, const FusedMap &map, std::s
 
 std::uint64_t fused_unit_cycles(const Layer &layer, const FusedMap &to, std::size_t rows, const Machine &npu) {
   const Convolution &conv = *layer.conv;
-  return divide_up(conv.channels, npu.lanes()) *
-         lane_cycles(image_rows(conv.kernel_height, conv.kernel_width), {to.width, rows}, npu);
+  const std::uint64_t strips = divide_up(conv.channels, npu.lanes()) * to.columns;
+  return lane_cycles(image_rows(conv.kernel_height, conv.kernel_width), {strips, rows}, npu);
 }
 
 double fused_memory_cycles(std::uint64_t rows, std::uint64_t cols, const Machine &npu) {

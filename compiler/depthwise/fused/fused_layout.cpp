@@ -33,6 +33,7 @@ public:
     const std::vector<FusedRows> taken = fused_rows(layers, {0, rows});
     for (std::size_t i = 0; i <= layers.size(); ++i)
       add_map(i, taken[i].count);
+    set_columns();
   }
 
   /// Rows from column to column of the first map, at least.
@@ -78,6 +79,20 @@ private:
     layout_.maps.push_back(map);
   }
 
+  /// The unit takes columns of all panels one after the other: in both maps of a depthwise layer a panel has as many,
+  /// but for the stride.
+  void set_columns() {
+    for (FusedMap &map : layout_.maps)
+      map.columns = map.left + map.width + map.right;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (!layers_[i].vector) continue;
+      FusedMap &in = layout_.maps[i], &out = layout_.maps[i + 1];
+      const std::size_t stride = layers_[i].conv->stride_width;
+      out.columns = std::max(out.columns, (in.columns + stride - 1) / stride);
+      in.columns = out.columns * stride;
+    }
+  }
+
   /// Of maps from this one on, as long as products follow: they lie alike.
   std::size_t needed_from(std::size_t map) const {
     std::size_t needed = 0;
@@ -106,8 +121,14 @@ private:
     }
   }
 
-  PlaceTile add_tile(const FusedMap &map, PlaceLayout &place) const {
-    return place.add(map.columns() * map.pitch, map.channels);
+  /// Panels without gaps: rows of a panel are even.
+  bool is_even() const {
+    return std::all_of(layout_.maps.begin(), layout_.maps.end(),
+                       [](const FusedMap &map) { return map.columns * map.pitch % 2 == 0; });
+  }
+
+  static PlaceTile add_tile(const FusedMap &map, PlaceLayout &place) {
+    return place.add(map.columns * map.pitch, map.channels);
   }
 
   void place() {
@@ -125,9 +146,10 @@ private:
       const Convolution &conv = *layer.conv;
       FusedKernel &kernel = layout_.kernels[i];
       layout_.weights.push_back(place.add(conv.channels, conv.kernel_height * conv.kernel_width));
-      if (kernel.sums_pitch > 0) kernel.sums = place.add(layout_.maps[i + 1].width * kernel.sums_pitch, conv.channels);
+      if (kernel.sums_pitch > 0)
+        kernel.sums = place.add(layout_.maps[i + 1].columns * kernel.sums_pitch, conv.channels);
       // A run has as many lines of weights as steps, of which only the last count.
-      kernel.spread = place.add(layout_.maps[i + 1].width * layout_.maps[i].rows, conv.channels, true);
+      kernel.spread = place.add(layout_.maps[i + 1].columns * layout_.maps[i].rows, conv.channels, true);
     }
     layout_.spm_rows = place.rows();
   }
@@ -135,10 +157,12 @@ private:
   bool fits() const {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const FusedMap &map = layout_.maps[i];
-      if (map.columns() * std::max(map.pitch, std::size_t{lanes_}) > kMostInField) return false;
+      const std::size_t panels = (map.channels + lanes_ - 1) / lanes_;
+      if (map.columns * std::max(map.pitch, panels * lanes_) > kMostInField) return false;
+      if (layout_.kernels[i].sums_pitch * layout_.maps[i + 1].columns % 2 != 0) return false;
       if (layers_[i].vector && !has_steps(i)) return false;
     }
-    return layout_.spm_rows <= npu_.spm_rows();
+    return is_even() && layout_.spm_rows <= npu_.spm_rows();
   }
 
   /// Whether each area has steps for all pairs of weights.

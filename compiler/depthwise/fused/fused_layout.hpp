@@ -20,11 +20,11 @@ struct FusedMap {
   std::uint32_t height = 0, width = 0, channels = 0; ///< of the image
   std::size_t rows = 0;                              ///< of the image, at most
   std::size_t left = 0, right = 0;                   ///< columns of zeros beside it
+  std::size_t columns = 0;                           ///< of a panel, these among them, and spare ones
   std::size_t pitch = 0;                             ///< rows of the scratchpad from column to column
   std::size_t first = 0;                             ///< row of a column that the area's first row is
   PlaceTile tile;
 
-  std::size_t columns() const { return left + width + right; }
   /// Row of the tile where a column begins.
   std::size_t at(std::size_t column) const { return (left + column) * pitch; }
 };

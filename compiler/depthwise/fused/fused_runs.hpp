@@ -16,7 +16,7 @@ public:
 
   const std::vector<isa::vector::Words> &programs() const { return programs_; }
 
-  /// Before all areas: weights by columns of results, zeros in all maps.
+  /// Before all areas: weights by columns of results, zeros beside images.
   std::vector<AreaRun> preparation() const;
   /// Depthwise layer `i` of an area: from the tile, which has `rows` of the image, to so many rows of the next map.
   std::vector<AreaRun> layer(std::size_t i, const PlaceTile &from, const FusedRows &rows, std::size_t results) const;
@@ -27,8 +27,12 @@ private:
   isa::VectorTile strips(const PlaceTile &tile, const Strips &at, std::uint32_t slot) const;
   isa::VectorTile weights(std::size_t i, std::size_t tap, std::uint32_t slot) const;
   void spread_weights(std::size_t i, std::vector<AreaRun> &runs) const;
-  void clear(const FusedMap &map, const PlaceTile &tile, std::vector<AreaRun> &runs) const;
-  std::size_t panels(std::size_t channels) const { return (channels + lanes_ - 1) / lanes_; }
+  void clear_sides(const FusedMap &map, const PlaceTile &tile, std::vector<AreaRun> &runs) const;
+  AreaRun zeros(const PlaceTile &tile, const Strips &at) const;
+  AreaRun copy(const PlaceTile &from, const Strips &there, const PlaceTile &to, const Strips &here) const;
+  std::size_t panels(const FusedMap &map) const { return (map.channels + lanes_ - 1) / lanes_; }
+  /// Columns of all panels, spare ones but those of the last panel among them.
+  std::size_t all_columns(const FusedMap &map) const { return (panels(map) - 1) * map.columns + map.width; }
 
   const std::vector<Layer> &layers_;
   const FusedLayout &layout_;

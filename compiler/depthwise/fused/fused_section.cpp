@@ -104,7 +104,7 @@ private:
     return spm;
   }
 
-  /// Weights, and what is made of them; zeros where no area writes.
+  /// Weights, and what is made of them; zeros beside images.
   void begin() {
     write_programs();
     std::vector<std::pair<FusedUse, isa::DmaCommand>> loads;
@@ -115,10 +115,7 @@ private:
     add(loaded, kLoad, kUnit);
     for (const auto &[use, load] : loads)
       emit(load, use, {}, &load == &loads.back().second ? loaded : Tokens());
-    Step step{{index(first_deep()), Tensor::kY}, loaded, {}};
-    add(step.posts, kUnit, kLoad);
-    if (engine_of(0) == kArray) add(step.posts, kUnit, kArray);
-    emit_runs(runs_.preparation(), step);
+    emit_runs(runs_.preparation(), {{index(first_deep()), Tensor::kY}, loaded, {}});
     end_piece();
   }
 
@@ -183,7 +180,6 @@ private:
 
   void load(std::size_t area) {
     Step step{{0, Tensor::kX}, {}, {}};
-    if (area == 0) add(step.waits, kUnit, kLoad); // there are zeros
     if (area >= 2) add(step.waits, engine_of(0), kLoad);
     add(step.posts, kLoad, engine_of(0));
     emit_transfers(columns(false, area, layout_.maps.front(), input_of(area), rows_of(area).front()), step);
@@ -206,9 +202,10 @@ private:
       else
         multiply(area, i, rows[i], step);
       if (i == 0 && area + 1 < areas_) load(area + 1);
-      if (i == last()) store(area);
       end_piece();
     }
+    store(area); // by itself, as it would hold up what stands behind it
+    end_piece();
   }
 
   /// What a layer's commands of an area wait for, and who waits for them.
@@ -217,8 +214,7 @@ private:
     Step step{{index(i), Tensor::kY}, {}, {}};
     if (i == 0) {
       add(step.waits, kLoad, own);
-      if (area == 0 && own == kArray) add(step.waits, kUnit, kArray); // there are zeros
-      if (area > 0 && end != own) add(step.waits, end, own);          // with the area before
+      if (area > 0 && end != own) add(step.waits, end, own); // with the area before
       if (area + 2 < areas_) add(step.posts, own, kLoad);
     } else {
       add(step.waits, engine_of(i - 1), own);
