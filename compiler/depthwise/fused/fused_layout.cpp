@@ -34,6 +34,7 @@ public:
     for (std::size_t i = 0; i <= layers.size(); ++i)
       add_map(i, taken[i].count);
     set_columns();
+    suits_areas_ = suits_areas();
   }
 
   /// Rows from column to column of the first map, at least.
@@ -160,21 +161,30 @@ private:
       const std::size_t panels = (map.channels + lanes_ - 1) / lanes_;
       if (map.columns * std::max(map.pitch, panels * lanes_) > kMostInField) return false;
       if (layout_.kernels[i].sums_pitch * layout_.maps[i + 1].columns % 2 != 0) return false;
-      if (layers_[i].vector && !has_steps(i)) return false;
     }
-    return is_even() && layout_.spm_rows <= npu_.spm_rows();
+    return suits_areas_ && is_even() && layout_.spm_rows <= npu_.spm_rows();
   }
 
-  /// Whether each area has steps for all pairs of weights.
-  bool has_steps(std::size_t layer) const {
-    const std::size_t last = (layout_.maps.back().height - 1) % layout_.rows + 1;
-    return fused_rows(layers_, {0, last})[layer].count >= pairs_of(*layers_[layer].conv);
+  /// Whether each area has rows of all images, and steps for all pairs of weights.
+  bool suits_areas() const {
+    for (std::size_t area = 0; area < layout_.areas(); ++area) {
+      const std::size_t first = area * layout_.rows;
+      const std::vector<FusedRows> rows =
+          fused_rows(layers_, {static_cast<std::int64_t>(first),
+                               std::min<std::size_t>(layout_.rows, layout_.maps.back().height - first)});
+      for (std::size_t i = 0; i < layers_.size(); ++i) {
+        if (rows[i].begin() >= rows[i].end(layout_.maps[i].height)) return false;
+        if (layers_[i].vector && rows[i].count < pairs_of(*layers_[i].conv)) return false;
+      }
+    }
+    return true;
   }
 
   const std::vector<Layer> &layers_;
   std::uint32_t lanes_;
   const Machine &npu_;
   FusedLayout layout_;
+  bool suits_areas_ = false;
 };
 
 } // namespace

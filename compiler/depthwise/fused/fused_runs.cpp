@@ -24,7 +24,8 @@ struct FusedRuns::Strips {
 
 FusedRuns::FusedRuns(const std::vector<Layer> &layers, const FusedLayout &layout, const Machine &npu)
     : layers_(layers), layout_(layout),
-      lanes_(npu.lanes()), programs_{encode(depthwise::zeros()), encode(copies()), encode(pairs())}, rows_program_(layers.size()) {
+      lanes_(npu.lanes()), programs_{encode(depthwise::zeros()), encode(copies()), encode(pairs())},
+      rows_program_(layers.size()) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (!layers[i].vector) continue;
     const isa::vector::Words words = encode(image_rows(layers[i].conv->kernel_height, layers[i].conv->kernel_width));
