@@ -141,11 +141,11 @@ std::vector<AreaRun> FusedRuns::layer(std::size_t i, const PlaceTile &from, cons
   // The weights are the last lines.
   tiles.push_back(
       strips(kernel.spread, {in.rows - rows.count, kernel.spread_pitch, columns, rows.count}, conv.kernel_width));
-  const bool direct = kernel.sums_pitch == 0;
+  const bool direct = row_copies(i, results) == 0;
   tiles.push_back(direct ? strips(out.tile, {out.at(0), out.pitch, columns, rows.count}, isa::kOperandSlots)
                          : strips(kernel.sums, {0, kernel.sums_pitch, columns, rows.count}, isa::kOperandSlots));
   runs.push_back(run_of(rows_program_[i], columns * lanes_, rows.count, std::move(tiles)));
-  for (std::size_t row = 0; row < results && !direct; ++row)
+  for (std::size_t row = 0; row < row_copies(i, results); ++row)
     runs.push_back(copy(kernel.sums, {conv.kernel_height - 1 + row * conv.stride_height, kernel.sums_pitch, columns, 1},
                         out.tile, {out.at(0) + out.first + row, out.pitch, columns, 1}));
   return runs;

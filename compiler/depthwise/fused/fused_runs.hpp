@@ -20,6 +20,10 @@ public:
   std::vector<AreaRun> preparation() const;
   /// Depthwise layer `i` of an area: from the tile, which has `rows` of the image, to so many rows of the next map.
   std::vector<AreaRun> layer(std::size_t i, const PlaceTile &from, const FusedRows &rows, std::size_t results) const;
+  /// How many of these, the last ones, copy rows that count.
+  std::size_t row_copies(std::size_t i, std::size_t results) const {
+    return layout_.kernels[i].sums_pitch == 0 ? 0 : results;
+  }
 
 private:
   struct Strips;

@@ -192,6 +192,12 @@ private:
     emit_transfers(columns(true, area, layout_.maps.back(), layout_.maps.back().tile, rows_of(area).back()), step);
   }
 
+  /// Among the next area's pieces: STOREs that wait fill their queue, which holds up all that stands behind them.
+  void store_alone(std::size_t area) {
+    store(area);
+    end_piece();
+  }
+
   void run_area(std::size_t area) {
     const std::vector<FusedRows> rows = rows_of(area);
     if (area == 0) load(0);
@@ -203,9 +209,9 @@ private:
         multiply(area, i, rows[i], step);
       if (i == 0 && area + 1 < areas_) load(area + 1);
       end_piece();
+      if (i == 0 && area > 0) store_alone(area - 1);
     }
-    store(area); // by itself, as it would hold up what stands behind it
-    end_piece();
+    if (area + 1 == areas_) store_alone(area);
   }
 
   /// What a layer's commands of an area wait for, and who waits for them.
@@ -246,7 +252,15 @@ private:
 
   void convolve(std::size_t area, std::size_t i, const std::vector<FusedRows> &rows, const Step &step) {
     const PlaceTile &from = i == 0 ? input_of(area) : layout_.maps[i].tile;
-    emit_runs(runs_.layer(i, from, rows[i], rows[i + 1].count), step);
+    std::vector<AreaRun> runs = runs_.layer(i, from, rows[i], rows[i + 1].count);
+    if (const std::size_t copies = runs_.row_copies(i, rows[i + 1].count); copies > 0) { // many: likewise
+      const auto first = runs.end() - static_cast<std::ptrdiff_t>(copies);
+      emit_runs({runs.begin(), first}, {step.use, step.waits, {}});
+      piece_.unit_cycles += depthwise::fused_unit_cycles(layers_[i], layout_.maps[i + 1], rows[i].count, npu_);
+      end_piece();
+      return emit_runs({first, runs.end()}, {step.use, {}, step.posts});
+    }
+    emit_runs(runs, step);
     piece_.unit_cycles += depthwise::fused_unit_cycles(layers_[i], layout_.maps[i + 1], rows[i].count, npu_);
   }
 
