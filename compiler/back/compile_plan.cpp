@@ -6,6 +6,8 @@
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/ir/fused.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
@@ -42,7 +44,7 @@ std::string verify_orders(const Program &program, const std::vector<Layer> &laye
   for (const TileProduct &p : program.products)
     by_layer.at(p.layer).push_back(p);
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (layers[i].vector) // whose pieces verify_program() follows
+    if (is_in_section(layers, i)) // whose pieces verify_program() follows
       continue;
     else if (const std::string problem = verify_order(by_layer[i], layers[i], jobs.pass_of(i), program.reductions[i]);
              !problem.empty())
@@ -102,7 +104,13 @@ Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const 
   compiled.dram_bytes = plan.program.dram_bytes;
   compiled.traffic = traffic_by_layer(plan.program, npu);
   for (const TileProduct &p : plan.program.products) {
-    if (p.vector && p.m == 0) compiled.useful_macs += useful_macs(layers[p.layer]);
+    if (p.vector) {
+      const VectorSection &section = section_of(plan.program, p);
+      for (std::size_t i = 0; p.m == 0 && i < section.layers.size(); ++i)
+        compiled.useful_macs += useful_macs(layers[section.layers[i]]);
+      compiled.compute_cycles += section.piece(p).array_cycles;
+      continue;
+    }
     if (!p.add) compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
     compiled.compute_cycles += product_cycles(p, layers[p.layer], npu);
   }

@@ -64,8 +64,9 @@ private:
     for (const VectorPiece &piece : section->pieces) {
       for (std::size_t i = 0; i < piece.commands.size(); ++i)
         put(piece.commands[i], piece.info[i]);
-      for (std::size_t t = 0; t < kTensorCount; ++t)
-        compiled_.traffic[0][t] += piece.traffic[t];
+      for (const auto &[of, moved] : piece.traffic)
+        for (std::size_t t = 0; t < kTensorCount; ++t)
+          compiled_.traffic[of][t] += moved[t];
     }
   }
 

@@ -48,7 +48,8 @@ public:
     std::vector<std::uint64_t> addresses;
     for (const Tensor t : product_.values)
       addresses.push_back(binding(t).offset);
-    VectorSection section{product_.values[2], {product_.values[0], product_.values[1]}, {}};
+    VectorSection section{
+        product_.values[2], {{index_, product_.values[0]}, {index_, product_.values[1]}}, {index_}, {}};
     for (std::vector<isa::Command> &commands : section_pieces(depthwise_areas(work, room_.npu).value(), addresses,
                                                               room_.npu, {room_.first_semaphore, room_.first_row})) {
       VectorPiece piece;
@@ -69,7 +70,7 @@ private:
     CommandInfo info{product_.values[2]};
     if (const auto *dma = std::get_if<isa::DmaCommand>(&command.op)) {
       info = moved_by(*dma);
-      count(*dma, info.tensor, piece);
+      count_transfer(*dma, {index_, info.tensor}, room_.npu, piece);
     }
     info.layer = index_;
     return info;
@@ -92,17 +93,6 @@ private:
     return info;
   }
 
-  void count(const isa::DmaCommand &dma, Tensor tensor, VectorPiece &piece) const {
-    Traffic &t = piece.traffic[static_cast<std::size_t>(tensor)];
-    const std::uint64_t bytes = dma.cols * (dma.fp32 ? 4ULL : 2ULL);
-    for (std::uint32_t row = 0; row < dma.rows; ++row) {
-      const std::uint64_t first = dma.dram_addr + std::uint64_t{row} * dma.pitch;
-      (dma.store ? t.write_bytes : t.read_bytes) += bytes;
-      (dma.store ? t.write_bus_bytes : t.read_bus_bytes) += beat_bytes(first, bytes, room_.npu.bus_bytes);
-      piece.dram_bytes += beat_bytes(first, bytes, access_bytes(room_.npu));
-    }
-  }
-
   const Layer &layer_;
   std::uint32_t index_;
   const VectorProduct &product_;
@@ -123,6 +113,17 @@ bool all_fit(const Layer &layer, Pass pass, const NpuConfig &npu, std::uint32_t 
 }
 
 } // namespace
+
+void count_transfer(const isa::DmaCommand &dma, const SectionOperand &of, const Machine &npu, VectorPiece &piece) {
+  Traffic &t = piece.traffic[of.layer][static_cast<std::size_t>(of.tensor)];
+  const std::uint64_t bytes = dma.cols * (dma.fp32 ? 4ULL : 2ULL);
+  for (std::uint32_t row = 0; row < dma.rows; ++row) {
+    const std::uint64_t first = dma.dram_addr + std::uint64_t{row} * dma.pitch;
+    (dma.store ? t.write_bytes : t.read_bytes) += bytes;
+    (dma.store ? t.write_bus_bytes : t.read_bus_bytes) += beat_bytes(first, bytes, npu.bus_bytes);
+    piece.dram_bytes += beat_bytes(first, bytes, access_bytes(npu));
+  }
+}
 
 std::vector<Tensor> vector_results(const Layer &layer, Pass pass) {
   std::vector<Tensor> results;

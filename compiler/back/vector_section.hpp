@@ -35,6 +35,9 @@ std::vector<Tensor> vector_results(const Layer &layer, Pass pass);
 std::shared_ptr<const VectorSection> vector_section(const Layer &layer, std::uint32_t index, Tensor result,
                                                     const Layout &layout, const VectorRoom &room);
 
+/// Adds what a LOAD or STORE of a tensor moves to the piece's traffic.
+void count_transfer(const isa::DmaCommand &dma, const SectionOperand &of, const Machine &npu, VectorPiece &piece);
+
 /// The pieces of a section as products of layer `index`.
 std::vector<TileProduct> section_products(const VectorSection &section, std::uint32_t index);
 

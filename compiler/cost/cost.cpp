@@ -25,8 +25,9 @@ std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine
   std::vector<LayerTraffic> traffic(program.layers.size());
   for (const Action &a : program.actions) {
     if (const VectorPiece *piece = piece_of(program, a))
-      for (std::size_t t = 0; t < kTensorCount; ++t)
-        traffic[a.layer][t] += piece->traffic[t];
+      for (const auto &[layer, moved] : piece->traffic)
+        for (std::size_t t = 0; t < kTensorCount; ++t)
+          traffic[layer][t] += moved[t];
     if (!a.moves()) continue;
     Traffic &t = traffic[a.layer][static_cast<std::size_t>(a.tensor)];
     const bool store = a.kind == Action::Kind::kStore;

@@ -121,11 +121,14 @@ std::vector<std::uint64_t> latest_starts(const Program &program, const std::vect
   for (std::size_t i = program.actions.size(); i-- > 0;) {
     const Action &a = program.actions[i];
     const std::uint64_t count = command_count(program, a);
-    const Work work = a.computes() ? Work::kCompute : Work::kMove;
+    const auto is_of_action = [&](Work work) { // a piece may have both
+      return a.kind == Action::Kind::kPiece ? work != Work::kNone
+                                            : work == (a.computes() ? Work::kCompute : Work::kMove);
+    };
     for (std::uint64_t left = count; left > 0; --left)
       do
         --command;
-      while (work_of(commands[command]) != work);
+      while (!is_of_action(work_of(commands[command])));
     if (count > 0) latest[command] = limit - std::min(limit, to_come[i]);
   }
   return latest;

@@ -1,11 +1,11 @@
-// What the vector unit does of a layer in a stream that has other layers, too.
+// What the vector unit does of a layer, or of several that are fused, in a stream that has other layers, too.
 #pragma once
 
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/program.hpp"
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -13,16 +13,27 @@ namespace gradweave::compiler {
 /// Commands that stay together. Between two pieces of a section there may be anything but pieces of another section.
 struct VectorPiece {
   std::vector<isa::Command> commands;
-  std::vector<CommandInfo> info; ///< one entry a command
-  LayerTraffic traffic;
-  std::uint64_t dram_bytes = 0; ///< whole accesses of the DRAM
+  std::vector<CommandInfo> info;                 ///< one entry a command
+  std::map<std::uint32_t, LayerTraffic> traffic; ///< by layer
+  std::uint64_t dram_bytes = 0;                  ///< whole accesses of the DRAM
+  std::uint64_t array_cycles = 0;                ///< of products that fused layers have
+  std::uint64_t unit_cycles = 0;                 ///< of fused layers, nearly
 };
 
-/// A product of a layer. Operands and result lie in memory, so that its first piece needs all stores of the operands,
-/// and what reads the result all of its last piece. It has rows of the scratchpad and semaphores of its own.
+/// A tensor of a layer, by index.
+struct SectionOperand {
+  std::uint32_t layer = 0;
+  Tensor tensor{};
+  bool operator==(const SectionOperand &o) const { return layer == o.layer && tensor == o.tensor; }
+};
+
+/// A product of a layer, or the last one's of layers that are fused. Operands and result lie in memory, so that its
+/// first piece needs all stores of the operands, and what reads the result all of its last piece. It has rows of the
+/// scratchpad and semaphores of its own.
 struct VectorSection {
   Tensor result{};
-  std::array<Tensor, 2> operands{};
+  std::vector<SectionOperand> operands;
+  std::vector<std::uint32_t> layers; ///< that it computes, ascending
   std::vector<VectorPiece> pieces;
 
   const VectorPiece &piece(const TileProduct &p) const { return pieces[p.m]; }

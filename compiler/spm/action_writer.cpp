@@ -108,21 +108,22 @@ void ActionWriter::compute(const TileProduct &product, const Needs &needs, const
 void ActionWriter::vector(const TileProduct &product) {
   const VectorSection &section = section_of(program_, product);
   const VectorPiece &piece = section.piece(product);
-  const auto add = [&](Action::Kind kind, Tensor tensor) {
+  const auto add = [&](Action::Kind kind, const SectionOperand &of) {
     Action action;
     action.kind = kind;
     action.product = this->product();
-    action.tensor = tensor;
-    action.layer = product.layer;
-    action.binding = layout_.place(product.layer, tensor);
+    action.tensor = of.tensor;
+    action.layer = of.layer;
+    action.binding = layout_.place(of.layer, of.tensor);
     program_.actions.push_back(action);
   };
+  const SectionOperand result{product.layer, section.result};
   if (product.m == 0)
-    for (const Tensor operand : section.operands)
+    for (const SectionOperand &operand : section.operands)
       add(Action::Kind::kGate, operand);
-  add(Action::Kind::kPiece, section.result);
+  add(Action::Kind::kPiece, result);
   program_.more_commands += piece.commands.size() - 1;
-  if (section.ends_with(product)) add(Action::Kind::kDone, section.result);
+  if (section.ends_with(product)) add(Action::Kind::kDone, result);
 }
 
 } // namespace gradweave::compiler

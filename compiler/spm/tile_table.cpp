@@ -84,8 +84,8 @@ std::vector<bool> stored_tensors(const std::vector<Tile> &tiles, const std::vect
     if (t.role == TileRole::kElements && !t.computed) stored[static_cast<std::size_t>(t.binding)] = true;
   for (const PhasePlan &plan : plans)
     if (plan.section)
-      for (const Tensor operand : plan.section->operands)
-        stored[static_cast<std::size_t>(layout.place(plan.layer, operand))] = true;
+      for (const SectionOperand &operand : plan.section->operands)
+        stored[static_cast<std::size_t>(layout.place(operand.layer, operand.tensor))] = true;
   return stored;
 }
 

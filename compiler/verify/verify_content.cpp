@@ -1,4 +1,5 @@
 #include "compiler/verify/verify_content.hpp"
+#include "compiler/ir/fused.hpp"
 #include "compiler/verify/operands/image_operands.hpp"
 #include "compiler/verify/operands/operands.hpp"
 
@@ -347,7 +348,8 @@ std::string ContentReplay::add(const isa::AddCommand &command) {
 
 std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &sync) {
   const std::size_t index = next_++;
-  if (compiled_.layers.at(compiled_.info[index].layer).vector) return vector_step(command, compiled_.info[index], sync);
+  if (is_in_section(compiled_.layers, compiled_.info[index].layer))
+    return vector_step(command, compiled_.info[index], sync);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g);
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, compiled_.info[index]);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
@@ -370,7 +372,7 @@ std::string ContentReplay::finish() const {
   }
   for (std::uint32_t i = 0; i < compiled_.layers.size(); ++i) {
     const Layer &l = compiled_.layers[i];
-    if (l.vector) continue;
+    if (is_in_section(compiled_.layers, i)) continue;
     for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
       const std::uint64_t wanted = compiled_.layout.place(i, t) == Layout::kNone ? 0 : macs_of(l, t);
       if (const std::uint64_t macs = macs_[i][static_cast<std::size_t>(t)]; macs != wanted)

@@ -1,4 +1,5 @@
 // Whether jobs of one stream keep apart, from its binary commands and the places of their tensors alone.
+#include "compiler/ir/fused.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_hazards.hpp"
 
@@ -19,7 +20,7 @@ public:
       : compiled_(compiled), lanes_(npu.lanes()), rows_(npu.spm_rows(), kNobody), unit_rows_(npu.spm_rows(), false),
         units_(npu.vectors()) {}
 
-  /// `of_unit`: of a layer that the vector unit computes.
+  /// `of_unit`: of a layer that a section computes.
   std::string step(const isa::Decoded &command, std::size_t said, bool of_unit) {
     said_ = said;
     of_unit_ = of_unit;
@@ -90,6 +91,16 @@ private:
     });
     return problem;
   }
+  /// Of a section, whose commands run over whole tiles of which some lines may count for nothing: what a section before
+  /// left there, for whichever job, or nobody wrote. Its results are stored from the job's own rows only, as all are.
+  std::string read_in_section(const SpmView &view) const {
+    std::string problem;
+    view.for_rows(lanes_, [&](std::uint32_t row) {
+      if (problem.empty() && rows_[row] != kNobody && !unit_rows_[row])
+        problem = expect(rows_[row], fmt::format("scratchpad row {}", row));
+    });
+    return problem;
+  }
   void write(const SpmView &view) {
     view.for_rows(lanes_, [&](std::uint32_t row) {
       rows_[row] = said_;
@@ -97,18 +108,10 @@ private:
     });
   }
 
-  /// A program runs over whole tiles, of which some lines may count for nothing: what a section before left there, for
-  /// whichever job, or nobody wrote. Its results are stored from the job's own rows only, as all are.
   std::string run(const std::vector<vector::TileUse> &uses) {
-    for (const vector::TileUse &use : uses) {
-      std::string problem;
+    for (const vector::TileUse &use : uses)
       if (!use.is_result())
-        view_of(use).for_rows(lanes_, [&](std::uint32_t row) {
-          if (problem.empty() && rows_[row] != kNobody && !unit_rows_[row])
-            problem = expect(rows_[row], fmt::format("scratchpad row {}", row));
-        });
-      if (!problem.empty()) return problem;
-    }
+        if (std::string problem = read_in_section(view_of(use)); !problem.empty()) return problem;
     for (const vector::TileUse &use : uses)
       if (use.is_result()) write(view_of(use));
     return {};
@@ -160,7 +163,7 @@ private:
   }
   std::string compute(const std::vector<SpmView> &operands, const std::optional<SpmView> &cin, const SpmView &cout) {
     for (const SpmView &operand : operands)
-      if (std::string problem = read(operand); !problem.empty()) return problem;
+      if (std::string problem = of_unit_ ? read_in_section(operand) : read(operand); !problem.empty()) return problem;
     if (cin)
       if (std::string problem = read(*cin); !problem.empty()) return problem;
     write(cout);
@@ -190,7 +193,7 @@ std::string verify_jobs(const Compiled &compiled, const NpuConfig &npu) {
     if (!decoded) return fmt::format("command {} is none", i);
     const CommandInfo &info = compiled.info[i];
     const std::string problem =
-        replay.step(*decoded, compiled.jobs.job_of(info.layer), compiled.layers[info.layer].vector);
+        replay.step(*decoded, compiled.jobs.job_of(info.layer), is_in_section(compiled.layers, info.layer));
     if (!problem.empty()) return fmt::format("command {}: {}", i, problem);
   }
   return {};

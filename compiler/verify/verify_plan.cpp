@@ -265,7 +265,7 @@ private:
     const auto binding = static_cast<std::size_t>(a.binding);
     if (!layout_.tensors[binding].input && !stored_[binding])
       return fmt::format("the vector unit reads {}, which is no input", to_string(a.tensor));
-    gates_.push_back(a.tensor);
+    gates_.push_back({a.layer, a.tensor});
     return {};
   }
 
@@ -276,7 +276,7 @@ private:
     if (found == program_.sections.end()) return "a piece is of no section of the vector unit";
     const VectorSection &section = *found->second;
     if (p.m == 0) {
-      if (gates_ != std::vector<Tensor>(section.operands.begin(), section.operands.end()))
+      if (gates_ != section.operands)
         return fmt::format("the vector unit computes {} without a gate for each operand", to_string(p.result));
       section_ = &section;
       pieces_ = 0;
@@ -322,7 +322,7 @@ private:
   std::vector<bool> stored_; ///< tensors of which tiles were stored
   std::size_t index_ = 0;
   std::size_t gemms_ = 0;
-  std::vector<Tensor> gates_;              ///< that have stood since the last piece
+  std::vector<SectionOperand> gates_;      ///< that have stood since the last piece
   const VectorSection *section_ = nullptr; ///< that is under way
   std::size_t pieces_ = 0;                 ///< of it, so far
 };

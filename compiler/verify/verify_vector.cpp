@@ -75,6 +75,21 @@ std::string ContentReplay::vector_store(const isa::DmaCommand &d, const CommandI
   return problem;
 }
 
+/// A product of fused layers takes what they have in the scratchpad, and all terms of its sums.
+std::string ContentReplay::fused_gemm(const isa::GemmCommand &g, std::uint32_t layer) {
+  const Layer &l = compiled_.layers[layer];
+  if (g.k != l.k || g.n != l.n || g.acc || !g.out_bf16)
+    return fmt::format("a product of fused layers has {} terms and {} columns instead of {} and {}, or leaves a sum",
+                       g.k, g.n, l.k, l.n);
+  const GemmViews v(g);
+  bool own = true; // or nobody's: rows of A between columns of the image count for nothing
+  for (const SpmView &view : {v.a, v.b})
+    view.for_rows(npu_.lanes(), [&](std::uint32_t row) { own = own && (unit_rows_[row] != 0 || owner_[row] == 0); });
+  if (!own) return "a product of fused layers reads rows of the scratchpad that a tile is in";
+  give_to_unit(v.cout, layer);
+  return {};
+}
+
 std::string ContentReplay::vector_step(const isa::Decoded &command, const CommandInfo &info, const SyncReplay &sync) {
   if (const auto *p = std::get_if<isa::ProgramCommand>(&command.op)) units_.at(p->unit).take(*p);
   if (const auto *t = std::get_if<isa::TileCommand>(&command.op)) units_.at(t->unit).take(*t);
@@ -87,8 +102,9 @@ std::string ContentReplay::vector_step(const isa::Decoded &command, const Comman
     if (!d->store && std::find(results.begin(), results.end(), info.tensor) != results.end()) return load(*d, sync);
     return d->store ? vector_store(*d, info, sync) : vector_load(*d, info, sync);
   }
-  const bool computes = std::holds_alternative<isa::GemmCommand>(command.op) ||
-                        std::holds_alternative<isa::ConvCommand>(command.op) ||
+  const auto *g = std::get_if<isa::GemmCommand>(&command.op);
+  if (g != nullptr && !compiled_.layers[info.layer].vector) return fused_gemm(*g, info.layer);
+  const bool computes = g != nullptr || std::holds_alternative<isa::ConvCommand>(command.op) ||
                         std::holds_alternative<isa::AddCommand>(command.op);
   return computes ? "the array computes for a layer that is the vector unit's" : "";
 }

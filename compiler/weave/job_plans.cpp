@@ -2,11 +2,14 @@
 
 #include "base/process/parallel.hpp"
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/back/fused_layers.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
 #include "graph/layer_fingerprint.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -116,22 +119,28 @@ PricedPlan price_plan(std::vector<PhasePlan> phases, const Layer &layer, Pass pa
   return priced;
 }
 
-PricedPlan price_sections(const Layer &layer, Pass pass, const VectorRoom &room, const Machine &npu) {
-  const std::vector<Layer> layers{layer};
+PricedPlan price_sections(const std::vector<Layer> &layers, Pass pass, const VectorRoom &room, const Machine &npu) {
   const Layout layout = make_layout(layers, pass, npu);
+  const auto last = static_cast<std::uint32_t>(layers.size() - 1);
   PricedPlan priced;
-  for (const Tensor result : vector_results(layer, pass)) {
+  for (const Tensor result : vector_results(layers.back(), pass)) {
     PhasePlan plan;
     plan.kind = result == Tensor::kY ? PhaseKind::kForward : result == Tensor::kDX ? PhaseKind::kDx : PhaseKind::kDw;
-    plan.section = vector_section(layer, 0, result, layout, room);
-    plan.products = section_products(*plan.section, 0);
+    plan.layer = last;
+    plan.section = layers.size() > 1 ? fused_section(layers, {0, layers.size()}, layout, room)
+                                     : vector_section(layers.front(), 0, result, layout, room);
+    plan.products = section_products(*plan.section, last);
     for (const VectorPiece &piece : plan.section->pieces)
-      priced.tiles.push_back({0, static_cast<double>(piece.dram_bytes * npu.memory.bytes_den) /
-                                     static_cast<double>(npu.memory.bytes_num)});
+      // What comes behind a piece waits for it: other jobs' products had better stand between.
+      priced.tiles.push_back(
+          {static_cast<double>(piece.array_cycles + piece.unit_cycles),
+           static_cast<double>(piece.dram_bytes * npu.memory.bytes_den) / static_cast<double>(npu.memory.bytes_num)});
     priced.phases.push_back(std::move(plan));
   }
-  for (const TileCost &tile : priced.tiles)
+  for (const TileCost &tile : priced.tiles) {
+    priced.array += tile.array;
     priced.memory += tile.memory;
+  }
   priced.cycles = time_plans(priced.phases, layers, layout, npu).cycles;
   return priced;
 }
@@ -141,16 +150,31 @@ void JobPlans::find_shapes(const JobSet &jobs) {
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     shapes_.emplace_back();
     for (const JobSection &section : jobs.sections(job)) {
-      Layer layer = jobs.layers()[section.layer];
-      layer.dx = section.pass == Pass::kForward || layer.dx;
-      const auto [at, is_new] = known.try_emplace({shape_fingerprint(layer).hex(), section.pass}, layers_.size());
+      const LayerRange fused = fused_with(jobs.layers(), section.layer);
+      std::string shape = fmt::format("{} of {}", section.layer - fused.first, fused.size());
+      for (std::size_t i = fused.first; i < fused.end; ++i) {
+        Layer layer = jobs.layers()[i];
+        layer.dx = section.pass == Pass::kForward || layer.dx;
+        shape += shape_fingerprint(layer).hex();
+      }
+      const auto [at, is_new] = known.try_emplace({shape, section.pass}, layers_.size());
       if (is_new) {
         layers_.push_back(jobs.layers()[section.layer]);
+        first_.push_back(section.layer);
         passes_.push_back(section.pass);
       }
       shapes_.back().push_back(at->second);
     }
   }
+}
+
+/// Of a layer that a section computes. Of fused layers the last one has the section, and the others nothing.
+PricedPlan JobPlans::section_plan(const JobSet &jobs, std::uint32_t layer, Pass pass) {
+  const LayerRange fused = fused_with(jobs.layers(), layer);
+  if (layer != fused.last()) return {};
+  const std::vector<Layer> layers(jobs.layers().begin() + static_cast<std::ptrdiff_t>(fused.first),
+                                  jobs.layers().begin() + static_cast<std::ptrdiff_t>(fused.end));
+  return price_sections(layers, pass, jobs.vector_room(), jobs.npu());
 }
 
 std::size_t JobPlans::find(std::size_t shape, const std::vector<PhasePlan> &phases) const {
@@ -172,8 +196,8 @@ JobPlans::JobPlans(const JobSet &jobs, std::uint64_t plans, unsigned threads,
   for_each_in_parallel(all, threads, [&](std::size_t i) {
     const std::size_t shape = i / prices, price = i % prices;
     const Layer &layer = layers_[shape];
-    if (layer.vector) {
-      if (price == 0) found[i] = {price_sections(layer, passes_[shape], jobs.vector_room(), jobs.npu())};
+    if (is_in_section(jobs.layers(), first_[shape])) {
+      if (price == 0) found[i] = {section_plan(jobs, first_[shape], passes_[shape])};
     } else
       try {
         found[i] = search_plans(layer, passes_[shape], jobs.tile_npu(), kPrices[price], plans);

@@ -30,8 +30,8 @@ struct PricedPlan {
 /// Of a layer's pass alone. Throws CompileError if a product does not fit the scratchpad.
 PricedPlan price_plan(std::vector<PhasePlan> phases, const Layer &layer, Pass pass, const Machine &npu);
 
-/// Of a layer's pass that the vector unit computes: a phase for each of its sections.
-PricedPlan price_sections(const Layer &layer, Pass pass, const VectorRoom &room, const Machine &npu);
+/// Of a layer's pass that the vector unit computes, or of layers that are fused: a phase for each of its sections.
+PricedPlan price_sections(const std::vector<Layer> &layers, Pass pass, const VectorRoom &room, const Machine &npu);
 
 /// Plans of all sections of a job set, those of a shape in common. They are searched on the NPU as it is, and on ones
 /// with less bandwidth, where what a plan moves costs more, and with a part of the scratchpad, where rows do: of all
@@ -69,9 +69,11 @@ public:
 
 private:
   void find_shapes(const JobSet &jobs);
+  static PricedPlan section_plan(const JobSet &jobs, std::uint32_t layer, Pass pass);
 
   std::vector<std::vector<std::size_t>> shapes_; ///< by job and section
   std::vector<Layer> layers_;
+  std::vector<std::uint32_t> first_; ///< the first layer of each shape
   std::vector<Pass> passes_;
   std::vector<std::vector<PricedPlan>> plans_;
 };

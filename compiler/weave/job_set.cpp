@@ -1,5 +1,7 @@
 #include "compiler/weave/job_set.hpp"
 
+#include "compiler/back/fused_layers.hpp"
+#include "compiler/depthwise/fused/fused_section.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/request/error.hpp"
@@ -67,9 +69,19 @@ VectorRoom room_of_unit(const Machine &npu, std::uint32_t banks) {
 }
 
 /// Whether a job's pass of the layer fits.
-bool fits(const Layer &layer, Pass pass, const VectorRoom &room) {
+bool layer_fits(const Layer &layer, Pass pass, const VectorRoom &room) {
   return (pass == Pass::kBackward || takes_vector_unit(layer, Pass::kForward, room)) &&
          (pass == Pass::kForward || takes_vector_unit(layer, Pass::kBackward, room));
+}
+
+/// Whether the section that ends with a layer fits, if one does.
+bool section_fits(const std::vector<Layer> &layers, std::size_t layer, Pass pass, const VectorRoom &room) {
+  const LayerRange range = fused_with(layers, layer);
+  if (range.size() == 1) return !layers[layer].vector || layer_fits(layers[layer], pass, room);
+  if (layer != range.last()) return true;
+  return fused_fit({layers.begin() + static_cast<std::ptrdiff_t>(range.first),
+                    layers.begin() + static_cast<std::ptrdiff_t>(range.end)},
+                   room);
 }
 
 } // namespace
@@ -78,7 +90,8 @@ void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu)
   if (npu.cores != 1 || npu.vectors() == 0 || npu.spm_banks < 2) return;
   const VectorRoom room = room_of_unit(npu, vector_banks(npu).back());
   for (Layer &layer : layers)
-    if (fits(layer, pass, room)) layer.vector = layer.image = true;
+    if (layer_fits(layer, pass, room)) layer.vector = layer.image = true;
+  if (pass == Pass::kForward) fuse_layers(layers, room);
 }
 
 JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
@@ -105,7 +118,7 @@ JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
 void JobSet::give_room_to_unit() {
   const auto all_fit = [this](const VectorRoom &room) {
     for (std::size_t i = 0; i < layers_.size(); ++i)
-      if (layers_[i].vector && !fits(layers_[i], jobs_.pass_of(i), room)) return false;
+      if (!section_fits(layers_, i, jobs_.pass_of(i), room)) return false;
     return true;
   };
   const Machine &npu = npu_;
@@ -115,12 +128,19 @@ void JobSet::give_room_to_unit() {
   if (banks == 0) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
   vector_room_ = room_of_unit(npu, banks);
   tile_npu_ = with_banks(npu, npu.spm_banks - banks);
-  if (vector_room_.first_semaphore + kSectionSemaphores > npu.semaphores)
+  const std::uint32_t semaphores = vector_room_.first_semaphore + kSectionSemaphores + kFusedSemaphores;
+  if (semaphores > npu.semaphores)
     throw CompileError(fmt::format("layers on the vector unit take {} semaphores in all, NPU '{}' has {}; raise "
                                    "npu.semaphores",
-                                   vector_room_.first_semaphore + kSectionSemaphores, npu.name, npu.semaphores));
+                                   semaphores, npu.name, npu.semaphores));
   for (const std::vector<JobSection> &sections : sections_)
     for (const JobSection &s : sections) {
+      const LayerRange range = fused_with(layers_, s.layer);
+      if (range.size() > 1) {
+        if (s.layer == range.last())
+          vector_sections_[{s.layer, s.pass}] = {fused_section(layers_, range, layout_, vector_room_)};
+        continue;
+      }
       if (!layers_[s.layer].vector) continue;
       for (const Tensor result : vector_results(layers_[s.layer], s.pass))
         vector_sections_[{s.layer, s.pass}].push_back(

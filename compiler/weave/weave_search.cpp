@@ -2,6 +2,7 @@
 
 #include "base/process/parallel.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/fused.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
 
@@ -210,7 +211,7 @@ void WeaveSearch::find_links() {
     std::map<std::int32_t, std::vector<std::size_t>> users; // by tensor
     for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
       const JobSection &section = jobs_.sections(job)[s];
-      if (jobs_.layers()[section.layer].vector) continue; // it finds its operands in memory
+      if (is_in_section(jobs_.layers(), section.layer)) continue; // it finds its operands in memory
       for (const Tensor t : activation_tensors())
         if (const std::int32_t place = jobs_.layout().place(section.layer, t);
             place != Layout::kNone && used_in(t, section.pass))
@@ -265,8 +266,8 @@ bool WeaveSearch::set_plan(WovenOrder &order, const std::vector<Place> &places, 
 /// A plan that nobody has searched for.
 void WeaveSearch::invent_plan(WovenOrder &order) {
   const std::vector<Place> places = pick_alike();
-  if (layer_at(places.front()).vector) return;
   std::vector<PhasePlan> phases = phases_at(order, places.front());
+  if (phases.empty() || phases.front().section) return;
   changer_.change(phases, layer_at(places.front()));
   set_plan(order, places, std::move(phases));
 }

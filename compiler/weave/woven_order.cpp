@@ -1,6 +1,7 @@
 #include "compiler/weave/woven_order.hpp"
 
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/fused.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/weave/balance.hpp"
@@ -121,7 +122,7 @@ void OrderPlayer::add_phases(const WovenOrder &order, std::size_t job, std::size
   const PricedPlan &priced = plan_of(order, job, section);
   const NpuConfig &npu = jobs_.tile_npu();
   const std::uint32_t layer = jobs_.sections(job)[section].layer;
-  if (jobs_.layers()[layer].vector) {
+  if (is_in_section(jobs_.layers(), layer)) {
     for (std::size_t i = 0; i < priced.phases.size(); ++i) {
       plans.push_back(priced.phases[i]);
       plans.back().layer = layer;
