@@ -14,12 +14,13 @@ Fingerprint fingerprint(const Convolution &conv) {
 } // namespace
 
 Fingerprint shape_fingerprint(const Layer &layer) {
-  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, image, vector, fused, weights, y_fp32, dx_fp32,
-               blocks] = layer;
+  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, image, packed, vector, fused, weights, y_fp32,
+               dx_fp32, blocks] = layer;
   Fingerprint shape;
   shape.add(m, k, n, groups, dx, y_fp32, dx_fp32, image);
   if (image) shape.add(fingerprint(conv.value()));
   if (image && !blocks) shape.add(blocks);
+  if (packed) shape.add(std::string("packed"));
   if (vector) shape.add(std::string("vector unit"));
   if (fused) shape.add(std::string("fused"));
   return shape;
@@ -27,8 +28,8 @@ Fingerprint shape_fingerprint(const Layer &layer) {
 
 // What a layer by itself reads of others does not count, but for whose weights it has, from which its data come.
 Fingerprint fingerprint(const Layer &layer) {
-  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, image, vector, fused, weights, y_fp32, dx_fp32,
-               blocks] = layer;
+  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, image, packed, vector, fused, weights, y_fp32,
+               dx_fp32, blocks] = layer;
   Fingerprint whole;
   whole.add(name, shape_fingerprint(layer), weights, conv.has_value());
   if (conv) whole.add(fingerprint(*conv));

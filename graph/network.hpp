@@ -29,6 +29,9 @@ struct Layer {
   /// Whether the products read the convolution's images where they lie (docs/convolution.md): X is the image, a row a
   /// pixel and a column a channel, and dX its gradient (N24). M, K and N are those of im2col all the same.
   bool image = false;
+  /// Of an image: whether X is packed (N15's images as docs/convolution.md packs them), a row a block of stride x
+  /// stride pixels, their channels side by side, row by row. A layer that is packed has one group and no dX.
+  bool packed = false;
   /// Whether the vector unit computes the products, from images: a depthwise convolution (compiler/depthwise).
   bool vector = false;
   /// Whether it is computed together with the layer before it, whose result, which nobody else reads, never is in memory

@@ -117,6 +117,7 @@ ConvCommand parse_conv(const Line &line, Arguments &args, bool weights) {
   i.step_x = step[1];
   i.stride = args.number("stride", field::STRIDE);
   i.plane = args.number_or("plane", field::PLANE, 0);
+  i.packed = args.number_or("packed", field::PACKED, 0) != 0;
   i.b_tap = args.number("btap", field::B_TAP);
   return v;
 }

@@ -138,6 +138,7 @@ void put_op(Command &c, const ConvCommand &v) {
   put_signed(c, field::STEP_X, i.step_x);
   c.set(field::STRIDE, i.stride);
   c.set(field::PLANE, i.plane);
+  c.set(field::PACKED, i.packed ? 1 : 0);
   c.set(field::B_TAP, i.b_tap);
 }
 
@@ -262,6 +263,7 @@ ConvCommand get_conv(const Command &c, bool weights) {
   i.step_x = get_signed(c, field::STEP_X);
   i.stride = c.get(field::STRIDE);
   i.plane = c.get(field::PLANE);
+  i.packed = c.get(field::PACKED) != 0;
   i.b_tap = c.get(field::B_TAP);
   return v;
 }

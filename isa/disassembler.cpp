@@ -42,8 +42,10 @@ std::string op_text(const ConvCommand &v) {
                   fmt::format(" image={}:{} grid={}:{}:{} off={}:{}", i.img_h, i.img_w, i.grid_h, i.grid_w, i.grid_y,
                               i.off_y, i.off_x);
   if (v.weights) return s + fmt::format(" out={}:{}", i.out_h, i.out_w);
-  return s + fmt::format(" taps={}:{} step={}:{} stride={} plane={} btap={}", i.taps_y, i.taps_x, i.step_y, i.step_x,
-                         i.stride, i.plane, i.b_tap);
+  s += fmt::format(" taps={}:{} step={}:{} stride={} plane={}", i.taps_y, i.taps_x, i.step_y, i.step_x, i.stride,
+                   i.plane);
+  if (i.packed) s += " packed=1";
+  return s + fmt::format(" btap={}", i.b_tap);
 }
 
 std::string op_text(const AddCommand &a) {

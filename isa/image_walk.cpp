@@ -19,11 +19,29 @@ std::int64_t image_col(const ImageWalk &image, std::uint32_t x, std::uint32_t co
   return std::int64_t{x} * image.stride + image.off_x + std::int64_t{col} * image.step_x;
 }
 
-std::int64_t tap_shift(const ImageWalk &image, std::uint32_t row, std::uint32_t col) {
+namespace {
+
+/// Where a tap is: pixels of a phase from those of the first line, and the phase.
+struct TapPlace {
+  std::int64_t move = 0, phase = 0;
+};
+
+TapPlace place_of(const ImageWalk &image, std::uint32_t row, std::uint32_t col) {
   const std::int64_t stride = image.stride, y = image_row(image, 0, row), x = image_col(image, 0, col);
   const std::int64_t down = floor_div(y, stride), right = floor_div(x, stride);
-  const std::int64_t plane = (y - down * stride) * stride + x - right * stride;
-  return down * image.grid_w + right + plane * image.plane;
+  return {down * image.grid_w + right, (y - down * stride) * stride + x - right * stride};
+}
+
+} // namespace
+
+std::int64_t tap_shift(const ImageWalk &image, std::uint32_t row, std::uint32_t col) {
+  const TapPlace tap = place_of(image, row, col);
+  return tap.move + (image.packed ? 0 : tap.phase * image.plane);
+}
+
+std::int64_t tap_turn(const ImageWalk &image, std::uint32_t row, std::uint32_t col) {
+  const TapPlace tap = place_of(image, row, col);
+  return tap.move + tap.phase * image.plane;
 }
 
 RowSpan tap_span(const ImageWalk &image) {
@@ -33,7 +51,7 @@ RowSpan tap_span(const ImageWalk &image) {
   };
   const RowSpan y = axis(image_row(image, 0, 0), image_row(image, 0, image.taps_y - 1));
   const RowSpan x = axis(image_col(image, 0, 0), image_col(image, 0, image.taps_x - 1));
-  const std::int64_t planes = std::int64_t{image.stride} * image.stride - 1;
+  const std::int64_t planes = image.packed ? 0 : std::int64_t{image.stride} * image.stride - 1;
   return {y.lo * image.grid_w + x.lo, y.hi * image.grid_w + x.hi + planes * image.plane};
 }
 

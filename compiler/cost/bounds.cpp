@@ -66,7 +66,7 @@ std::uint64_t grid_steps(const Layer &layer, Tensor result, const NpuConfig &npu
 std::uint64_t pixel_moves(const Layer &layer, Pass pass) {
   if (!layer.image || keeps_size(*layer.conv)) return 0;
   const Convolution &conv = *layer.conv;
-  std::uint64_t moves = run_count(pixel_rect(layer, Tensor::kX, {0, conv.batch * conv.height * conv.width}, {0, 1}));
+  std::uint64_t moves = run_count(pixel_rect(layer, Tensor::kX, {0, image_form(layer).rows(conv)}, {0, 1}));
   for (const Tensor tensor : {Tensor::kY, Tensor::kDY})
     if (used_in(tensor, pass)) moves += run_count(pixel_rect(layer, tensor, {0, conv.m()}, {0, 1}));
   if (computes_dx(layer, pass))

@@ -16,6 +16,11 @@ std::uint64_t bound_of(Layer layer, bool image, Pass pass, const Machine &npu) {
   return layer_bound(layer, pass, npu);
 }
 
+Layer packed(Layer layer) {
+  layer.image = layer.packed = true;
+  return layer;
+}
+
 bool is_strided(const Convolution &conv) { return conv.stride_height > 1 || conv.stride_width > 1; }
 
 /// Whether images have the smaller lower bound, which does not see all that a stride costs: its pixels come by a LOAD
@@ -35,6 +40,19 @@ bool fits_scratchpad(const Layer &layer, Pass pass, const Machine &npu) {
   });
 }
 
+/// Whether X may be packed, for it is no other layer's result, nor is there a dX, and its blocks fit a line.
+bool can_pack(const Layer &layer, const Machine &npu) {
+  const Convolution &conv = *layer.conv;
+  return is_strided(conv) && conv.groups == 1 && !layer.dx && layer.input.empty() && layer.x_of.empty() &&
+         image_form(packed(layer)).cols <= npu.lanes();
+}
+
+/// Whether packed it has no larger lower bound than as it lies, nor than by im2col: moves take less then.
+bool gains_packed(const Layer &layer, Pass pass, const Machine &npu, std::uint64_t image, std::uint64_t im2col) {
+  return can_pack(layer, npu) && fits_scratchpad(packed(layer), pass, npu) &&
+         bound_of(packed(layer), true, pass, npu) <= std::min(image, im2col);
+}
+
 } // namespace
 
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
@@ -43,6 +61,11 @@ std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &np
     if (!layer.conv || !can_read_image(*layer.conv)) continue;
     const std::uint64_t image = bound_of(layer, true, pass, npu), im2col = bound_of(layer, false, pass, npu);
     // Phases of dX are many small products, and im2col's is one: images have to gain a quarter (docs/convolution.md).
+    if (gains_packed(layer, pass, npu, image, im2col)) {
+      layer = packed(layer);
+      ++count;
+      continue;
+    }
     const bool phases = is_strided(*layer.conv) && pass != Pass::kForward && layer.dx;
     if (!gains(*layer.conv, image, im2col) || (phases && 4 * image > 3 * im2col)) continue;
     layer.image = true;

@@ -12,6 +12,11 @@ void skip_rows(isa::SpmTile &tile, std::uint32_t rows, std::uint32_t lanes) {
   tile.rot = static_cast<std::uint8_t>((tile.rot + rows) % lanes);
 }
 
+/// The tile from a later column of its first panel on.
+void skip_cols(isa::SpmTile &tile, std::uint32_t cols, std::uint32_t lanes) {
+  tile.rot = static_cast<std::uint8_t>((tile.rot + cols) % lanes);
+}
+
 std::int32_t signed_of(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 
 /// The image in the grid, and the row that the product begins with.
@@ -30,17 +35,15 @@ isa::ImageWalk walk_of(const TileProduct &p, const Layer &layer, const IndexRang
 
 std::int32_t floor_div(std::int32_t a, std::int32_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// The tap of dW in the phase's plane that it reads: from the image to the plane, whose tile begins that much later.
-void enter_plane(isa::ConvCommand &command, const Rect &tile, std::uint32_t lanes) {
-  isa::ImageWalk &image = command.image;
-  const std::int32_t stride = tile.pixels.stride;
+/// The tap of dW as one of the phase that it reads, in this phase's pixels; which phase that is.
+std::uint32_t enter_phase(isa::ImageWalk &image, std::int32_t stride) {
   const std::int32_t down = floor_div(image.off_y, stride), right = floor_div(image.off_x, stride);
   const std::int32_t y = image.off_y - down * stride, x = image.off_x - right * stride;
   image.off_y = down;
   image.off_x = right;
   image.img_h = static_cast<std::uint32_t>((signed_of(image.img_h) - y + stride - 1) / stride);
   image.img_w = static_cast<std::uint32_t>((signed_of(image.img_w) - x + stride - 1) / stride);
-  skip_rows(command.product.a, static_cast<std::uint32_t>(y * stride + x) * plane_rows(tile), lanes);
+  return static_cast<std::uint32_t>(y * stride + x);
 }
 
 /// The taps, from an output pixel to those that it reads.
@@ -75,12 +78,18 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
   skip_to_rows(command.product.a, roles.a, roles.a_rect);
   const TapRange taps = taps_of(layer, p);
   set_taps(command.image, taps, *layer.conv);
+  const std::uint32_t channels = kernel_channels(layer);
+  if (layer.packed && roles.a == Tensor::kX) skip_cols(command.product.a, taps.channel, lanes);
   if (takes_one_tap(p.result)) {
     command.weights = true;
     command.product.k = lines_of(layer, p.result, {p.m, p.m_size});
     command.image.out_w = layer.conv->out_width();
     command.image.out_h = layer.conv->out_height();
-    if (roles.a_rect.pixels.stride > 1) enter_plane(command, roles.a_rect, lanes);
+    const std::uint32_t phase = enter_phase(command.image, signed_of(layer.conv->stride_width));
+    if (layer.packed)
+      skip_cols(command.product.a, phase * channels, lanes);
+    else
+      skip_rows(command.product.a, phase * plane_rows(roles.a_rect), lanes);
     skip_to_rows(command.product.b, roles.b, roles.b_rect);
     return command;
   }
@@ -89,12 +98,13 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
     turn_taps(command.image, phase_of(layer, p.result, p.m));
   } else {
     command.image.stride = layer.conv->stride_width;
-    command.image.plane = plane_rows(roles.a_rect);
+    command.image.packed = layer.packed;
+    command.image.plane = layer.packed ? channels : plane_rows(roles.a_rect);
   }
   command.product.k = taps.channels;
   if (taps.count() == 1) return command;
   const bool in_runs = roles.b_rect.taps.rows != 0;
-  command.image.b_tap = in_runs ? roles.b_rect.taps.rows : kernel_channels(layer);
+  command.image.b_tap = in_runs ? roles.b_rect.taps.rows : channels;
   if (turned && !in_runs) skip_rows(command.product.b, p.k, lanes);
   return command;
 }

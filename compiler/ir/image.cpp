@@ -158,17 +158,17 @@ IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &rows)
   const bool turned = turns_kernel(result);
   const Side side = vertical(conv);
   const Moves moves = moves_of(side, result);
-  const std::int64_t size = turned ? side.result : side.size, stride = turned ? 1 : side.stride;
-  // Of X the rows that taps read; a phase of them begins or ends between two rows of the grid.
-  const std::int64_t up = turned ? moves.first : -std::int64_t{side.before};
-  const std::int64_t down = turned ? moves.last : std::int64_t{side.reach()} - side.before;
+  const ImageForm form = turned ? ImageForm{conv.out_width(), conv.out_height()} : image_form(layer);
+  const std::int64_t size = form.height, stride = form.phases;
+  // Of planes the rows that taps read; a phase of them begins or ends between two rows of the grid.
+  const std::int64_t up = stride == 1 ? moves.first : -std::int64_t{side.before};
+  const std::int64_t down = stride == 1 ? moves.last : std::int64_t{side.reach()} - side.before;
   const auto row = [&](std::uint32_t grid_row, std::int64_t move) {
     const std::int64_t y = grid_row % height * stride + move;
     return static_cast<std::uint32_t>(grid_row / height * size + std::clamp<std::int64_t>(y, 0, size - 1));
   };
-  const std::uint32_t width = turned ? conv.out_width() : conv.width;
   const std::uint32_t first = row(rows.first, up), end = row(last, down) + 1;
-  return {first * width, (end - first) * width};
+  return {first * form.width, (end - first) * form.width};
 }
 
 namespace {
@@ -191,7 +191,10 @@ Rect on_grid(const Convolution &conv, const IndexRange &pixels, const IndexRange
 
 Rect pixel_rect(const Layer &layer, Tensor tensor, const IndexRange &pixels, const IndexRange &cols) {
   const Convolution &conv = *layer.conv;
-  if (tensor == Tensor::kX) return on_grid(conv, pixels, cols, conv.width, conv.height, conv.stride_width);
+  if (tensor == Tensor::kX) {
+    const ImageForm form = image_form(layer);
+    return on_grid(conv, pixels, cols, form.width, form.height, form.phases);
+  }
   return on_grid(conv, pixels, cols, conv.out_width(), conv.out_height(), 1);
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/ir/grid/grid.hpp"
 #include "compiler/request/error.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +14,8 @@ namespace gradweave::compiler {
 namespace {
 
 /// Of X and dX: a matrix by im2col, or the image.
-std::uint32_t x_rows(const Layer &layer) {
-  return layer.image ? layer.conv->batch * layer.conv->height * layer.conv->width : layer.m;
-}
-std::uint32_t x_cols(const Layer &layer) {
-  return layer.groups * (layer.image ? layer.conv->group_channels() : layer.k);
-}
+std::uint32_t x_rows(const Layer &layer) { return layer.image ? image_form(layer).rows(*layer.conv) : layer.m; }
+std::uint32_t x_cols(const Layer &layer) { return layer.image ? image_form(layer).cols : layer.groups * layer.k; }
 
 class LayoutBuilder {
 public:
@@ -49,11 +46,12 @@ private:
   bool same_matrix(const Layer &from, const Layer &to) const {
     // Of an image, what im2col makes is another matrix. A sum in fp32 is no operand: something happens to it in
     // between.
-    const bool as_it_is = to.image || !to.conv || to.conv->is_pointwise();
+    const bool as_it_is = to.image ? !to.packed : !to.conv || to.conv->is_pointwise();
     return as_it_is && from.m == x_rows(to) && from.groups * from.n == x_cols(to) && !from.y_fp32 && !to.dx_fp32;
   }
   static bool same_x(const Layer &one, const Layer &other) {
-    return x_rows(one) == x_rows(other) && x_cols(one) == x_cols(other) && one.image == other.image;
+    return x_rows(one) == x_rows(other) && x_cols(one) == x_cols(other) && one.image == other.image &&
+           one.packed == other.packed;
   }
 
   const std::vector<Layer> &layers_;

@@ -29,10 +29,11 @@ IndexRange rows_of(const TileProduct &p, const Layer &layer) {
   return p.band_size != 0 ? IndexRange{p.band, p.band_size} : rows_of(layer, p.result, {p.m, p.m_size});
 }
 
-/// Of the image that the products of Y and dW read: the channels of the product's taps.
+/// Of the image that the products of Y and dW read: the channels of the product's taps; of one that is packed all.
 Rect image_rect(const TileProduct &p, const Layer &layer) {
   const TapRange taps = taps_of(layer, p);
-  const IndexRange cols{p.group * kernel_channels(layer) + taps.channel, taps.channels};
+  const IndexRange cols = layer.packed ? IndexRange{0, image_form(layer).cols}
+                                       : IndexRange{p.group * kernel_channels(layer) + taps.channel, taps.channels};
   return pixel_rect(layer, Tensor::kX, lines_read(layer, p.result, rows_of(p, layer)), cols);
 }
 

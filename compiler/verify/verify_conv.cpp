@@ -96,10 +96,13 @@ std::string ContentReplay::check_line(const isa::SpmTile &tile, std::int64_t lin
   const Tile *held = tile_at(row);
   if (held == nullptr) return fmt::format("reads an image's line in scratchpad row {}, which holds no tile", row);
   const auto at = static_cast<std::uint32_t>(row), offset = at - held->view.place.row;
-  bool there = !held->content.sum() && offset < held->view.rows && held->content.binding == binding &&
-               held->content.rect.col == col && held->view.cols == cols && held->view.place.pstride == tile.pstride &&
-               held->content.row(offset) == pixel &&
-               (std::int64_t{held->view.place.rot} + offset - tile.rot - line) % lanes == 0;
+  // Of the columns of a single panel a command may read some, as those of one pixel of a block.
+  const std::int64_t skipped = std::int64_t{col} - held->content.rect.col;
+  const bool all = skipped == 0 && held->view.cols == cols;
+  const bool some = held->view.cols <= lanes && skipped >= 0 && skipped + cols <= held->view.cols;
+  bool there = !held->content.sum() && offset < held->view.rows && held->content.binding == binding && (all || some) &&
+               held->view.place.pstride == tile.pstride && held->content.row(offset) == pixel &&
+               (std::int64_t{held->view.place.rot} + offset + skipped - tile.rot - line) % lanes == 0;
   for (std::uint32_t panel = 1; there && panel * lanes < cols; ++panel)
     there = owner_[at + panel * tile.pstride] == owner_[at];
   if (there) return {};
@@ -117,7 +120,9 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
   const auto binding = static_cast<std::size_t>(compiled_.layout.place(claim.product.layer, read));
   for (std::uint32_t row = 0; row < i.taps_y; ++row)
     for (std::uint32_t col = 0; col < i.taps_x; ++col) {
-      const std::int64_t shift = isa::tap_shift(i, row, col);
+      const std::int64_t shift = isa::tap_shift(i, row, col), lanes = npu_.lanes();
+      isa::SpmTile tile = v.product.a; // and the lanes by which the tap turns it beside those of its rows
+      tile.rot = static_cast<std::uint8_t>((tile.rot + (isa::tap_turn(i, row, col) - shift) % lanes + lanes) % lanes);
       for (std::uint32_t line = 0; line < lines; ++line) {
         const Lines::At at = claim.lines.at(line);
         if (!claim.lines.has(at)) continue;
@@ -129,7 +134,7 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
           return fmt::format("{} pixel ({}, {}) for line {} at tap ({}, {})", inside ? "reads" : "masks", y, x, line,
                              row, col);
         if (!inside) continue;
-        if (std::string problem = check_line(v.product.a, line + shift, binding, pixel.row, claim.a_col, cols);
+        if (std::string problem = check_line(tile, line + shift, binding, pixel.row, pixel.col + claim.a_col, cols);
             !problem.empty())
           return problem;
       }

@@ -142,7 +142,7 @@ private:
   static bool is_plain(const Content &c) { return c.done == 0 && c.rect.pixels.width == 0 && c.rect.taps.rows == 0; }
 
   /// The same, of a tile of images that may have more rows than these.
-  std::string expect_lines(const Place &p, Content c, const Convolution &conv, Tensor tensor) const {
+  std::string expect_lines(const Place &p, Content c, const Layer &layer, Tensor tensor) const {
     const auto it = spm_.find(p.rows.first);
     // Of parts of tiles, or a tile of parts, the first line tells which rows follow.
     if (const auto first = line_at(p.rows.first + p.guard);
@@ -157,7 +157,7 @@ private:
     if (std::string problem = check_place(p, lines); !problem.empty()) return problem;
     const bool there = c.rect.rows == 0 ||
                        (lines.rect.row <= c.rect.row && lines.rect.row + lines.rect.rows >= c.rect.row + c.rect.rows);
-    c.rect.pixels = grid_form(conv, tensor, lines.rect);
+    c.rect.pixels = grid_form(layer, tensor, lines.rect);
     lines.rect.row = c.rect.row;
     lines.rect.rows = c.rect.rows;
     if (!there || !(lines == c)) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
@@ -236,7 +236,7 @@ private:
     const std::int32_t result = layout_.place(p.layer, p.result);
     const auto operand = [&](const Place &place, Tensor t, const Rect &rect) {
       const Content c = elements(layout_.place(p.layer, t), rect);
-      return layer.image && has_lines(t) ? expect_lines(place, c, *layer.conv, t) : expect(place, c);
+      return layer.image && has_lines(t) ? expect_lines(place, c, layer, t) : expect(place, c);
     };
     for (const std::string &problem : {operand(a.a, r.a, r.a_rect), operand(a.b, r.b, r.b_rect),
                                        a.acc ? expect(a.cin, {result, r.result, true, first, r.first}) : std::string{}})

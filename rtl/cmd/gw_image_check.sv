@@ -29,7 +29,8 @@ module gw_image_check #(
   assign taps_y = wgrad_i ? 4'd1 : cmd_i[gw_isa_pkg::TAPS_Y_LSB +: gw_isa_pkg::TAPS_Y_W];
   assign taps_x = wgrad_i ? 4'd1 : cmd_i[gw_isa_pkg::TAPS_X_LSB +: gw_isa_pkg::TAPS_X_W];
   assign stride = wgrad_i ? 2'd1 : cmd_i[gw_isa_pkg::STRIDE_LSB +: gw_isa_pkg::STRIDE_W];
-  assign plane  = wgrad_i ? 20'd0 : cmd_i[gw_isa_pkg::PLANE_LSB +: gw_isa_pkg::PLANE_W];
+  // Phases that are packed lie in the same rows.
+  assign plane  = (wgrad_i || cmd_i[gw_isa_pkg::PACKED_LSB]) ? 20'd0 : cmd_i[gw_isa_pkg::PLANE_LSB +: gw_isa_pkg::PLANE_W];
   assign b_tap  = wgrad_i ? 16'd0 : cmd_i[gw_isa_pkg::B_TAP_LSB +: gw_isa_pkg::B_TAP_W];
   assign step_y = cmd_i[gw_isa_pkg::STEP_Y_LSB +: gw_isa_pkg::STEP_Y_W];
   assign step_x = cmd_i[gw_isa_pkg::STEP_X_LSB +: gw_isa_pkg::STEP_X_W];

@@ -66,8 +66,16 @@ module gw_tap_walker #(
     wide = {{16{x[11]}}, x};
   endfunction
 
+  // Rows of a move: phases that are packed are other lanes of the same rows.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic gw_isa_pkg::row_t rows_of(input logic [27:0] pixels_move, input logic [27:0] planes_move,
+                                               input logic in_line);
+    rows_of = in_line ? pixels_move[23:0] : (pixels_move[23:0] + planes_move[23:0]);
+  // verilator lint_on UNUSEDSIGNAL
+  endfunction
+
   // --- Fields of a command -----------------------------------------------------------------------
-  localparam int unsigned PLAN_W = 2 + 11 + 20 + 2 + 8 + 16 + 32 + 21;
+  localparam int unsigned PLAN_W = 2 + 11 + 20 + 1 + 2 + 8 + 16 + 32 + 21;
 
   logic              f_conv, f_wgrad;
   logic [PLAN_W-1:0] f_plan, next_q, plan_q;
@@ -76,6 +84,7 @@ module gw_tap_walker #(
   assign f_plan  = {f_conv, f_wgrad,
                     cmd_i[gw_isa_pkg::GRID_W_LSB+:gw_isa_pkg::GRID_W_W],
                     cmd_i[gw_isa_pkg::PLANE_LSB+:gw_isa_pkg::PLANE_W],
+                    cmd_i[gw_isa_pkg::PACKED_LSB],
                     f_conv ? cmd_i[gw_isa_pkg::STRIDE_LSB+:gw_isa_pkg::STRIDE_W] : 2'd1,
                     cmd_i[gw_isa_pkg::TAPS_Y_LSB+:gw_isa_pkg::TAPS_Y_W],
                     cmd_i[gw_isa_pkg::TAPS_X_LSB+:gw_isa_pkg::TAPS_X_W],
@@ -92,7 +101,7 @@ module gw_tap_walker #(
   logic [19:0]       f_plane;
   logic [1:0]        f_stride;
   logic [7:0]        f_off_y, f_off_x;
-  logic [27:0]       f_move;
+  logic [27:0]       f_pixels, f_planes;    // moves: of lines, and from phase to phase
   gw_isa_pkg::tile_t f_a;
   assign f_a      = cmd_i[gw_isa_pkg::A_ROW_LSB+:gw_isa_pkg::TILE_W];
   assign f_grid_w = cmd_i[gw_isa_pkg::GRID_W_LSB+:gw_isa_pkg::GRID_W_W];
@@ -102,28 +111,30 @@ module gw_tap_walker #(
   assign f_off_x  = cmd_i[gw_isa_pkg::OFF_X_LSB+:gw_isa_pkg::OFF_X_W];
 
   always_comb begin
-    f_move = 28'd0;
+    f_pixels = 28'd0;
+    f_planes = 28'd0;
     if (load_i && (f_conv || f_wgrad)) begin
-      f_move = wide(steps_of(f_off_y, f_stride)) * {17'd0, f_grid_w} + wide(steps_of(f_off_x, f_stride)) +
-               ({26'd0, phase_of(f_off_y, f_stride)} * {26'd0, f_stride} + {26'd0, phase_of(f_off_x, f_stride)}) *
-               {8'd0, f_plane};
+      f_pixels = wide(steps_of(f_off_y, f_stride)) * {17'd0, f_grid_w} + wide(steps_of(f_off_x, f_stride));
+      f_planes = ({26'd0, phase_of(f_off_y, f_stride)} * {26'd0, f_stride} + {26'd0, phase_of(f_off_x, f_stride)}) *
+                 {8'd0, f_plane};
     end
   end
 
   assign a_tile_o = {f_a.pstride,
-                     (f_conv || f_wgrad) ? gw_lane_pkg::add_mod(f_a.rot, lane_of(f_move), LANES9) : f_a.rot,
-                     f_a.row + f_move[23:0]};
+                     (f_conv || f_wgrad) ? gw_lane_pkg::add_mod(f_a.rot, lane_of(f_pixels + f_planes), LANES9) : f_a.rot,
+                     f_a.row + rows_of(f_pixels, f_planes, cmd_i[gw_isa_pkg::PACKED_LSB])};
 
   // --- Command of the current block --------------------------------------------------------------------
   logic [10:0] grid_w, img_w;
   logic [9:0]  img_h;
   logic [19:0] plane;
+  logic        packed_phases;
   logic [1:0]  stride;
   logic [3:0]  taps_y, taps_x;
   logic [15:0] b_tap;
   logic [7:0]  off_y, off_x, step_y, step_x;
-  assign {conv_o, wgrad_o, grid_w, plane, stride, taps_y, taps_x, b_tap, off_y, off_x, step_y, step_x, img_h, img_w} =
-         plan_q;
+  assign {conv_o, wgrad_o, grid_w, plane, packed_phases, stride, taps_y, taps_x, b_tap, off_y, off_x, step_y, step_x,
+          img_h, img_w} = plan_q;
 
   always_ff @(posedge clk_i) begin
     if (load_i) next_q <= f_plan;
@@ -150,7 +161,7 @@ module gw_tap_walker #(
   logic [11:0]        jump;                 // of the axis that moves, in steps of the stride
   logic [2:0]         phase_sum;
   logic [1:0]         from_phase, to_phase;
-  logic [27:0]        move;
+  logic [27:0]        pixels, planes;       // moves
   gw_isa_pkg::row_t   to_row;
   gw_isa_pkg::lane_t  to_rot;
   assign row_ends   = x_q == taps_x - 4'd1;
@@ -162,19 +173,20 @@ module gw_tap_walker #(
     carry     = 1'b0;
     jump      = 12'd0;
     to_phase  = 2'd0;
-    move      = 28'd0;
+    pixels    = 28'd0;
+    planes    = 28'd0;
     if (more_o) begin
       phase_sum = {1'b0, from_phase} + {1'b0, phase_of(row_ends ? step_y : step_x, stride)};
       carry     = phase_sum >= {1'b0, stride};
       jump      = steps_of(row_ends ? step_y : step_x, stride) + {11'd0, carry};
       to_phase  = 2'(carry ? (phase_sum - {1'b0, stride}) : phase_sum);
-      move      = wide(jump) * (row_ends ? {17'd0, grid_w} : 28'd1) +
-                  (({26'd0, to_phase} - {26'd0, from_phase}) * (row_ends ? {26'd0, stride} : 28'd1)) * {8'd0, plane};
+      pixels    = wide(jump) * (row_ends ? {17'd0, grid_w} : 28'd1);
+      planes    = (({26'd0, to_phase} - {26'd0, from_phase}) * (row_ends ? {26'd0, stride} : 28'd1)) * {8'd0, plane};
     end
   end
 
-  assign to_row    = (row_ends ? line_row_q : a_row_q) + move[23:0];
-  assign to_rot    = gw_lane_pkg::add_mod(row_ends ? line_rot_q : a_rot_q, lane_of(move), LANES9);
+  assign to_row    = (row_ends ? line_row_q : a_row_q) + rows_of(pixels, planes, packed_phases);
+  assign to_rot    = gw_lane_pkg::add_mod(row_ends ? line_rot_q : a_rot_q, lane_of(pixels + planes), LANES9);
   assign a_place_o = {8'd0, a_pstride_q, to_rot, to_row};
   assign b_place_o = {b_q.jj, b_q.pstride, gw_lane_pkg::add_mod(b_q.rot, lane_of({12'd0, b_tap}), LANES9),
                       b_q.row + {8'd0, b_tap}};

@@ -140,6 +140,14 @@ HostTensor fill(HostTensor tensor, std::uint64_t key, DataKind kind, const Fill 
   return tensor;
 }
 
+HostTensor packed(const HostTensor &image, const Convolution &conv) {
+  const std::uint32_t cols = conv.stride_height * conv.stride_width * conv.channels;
+  HostTensor result(image.tensor, false, 0, cols);
+  result.half = packed_image(conv, image.half.data());
+  result.rows = static_cast<std::uint32_t>(result.half.size() / cols);
+  return result;
+}
+
 } // namespace
 
 DataKind parse_data_kind(std::string_view name) {
@@ -161,7 +169,10 @@ HostTensor make_input(compiler::Tensor tensor, const compiler::Layer &layer, con
   switch (tensor) {
   case Tensor::kX: {
     if (!layer.conv) return fill(HostTensor(tensor, false, layer.m, layer.groups * layer.k), key(layer.name), kind, {});
-    if (layer.image) return make_image(layer, network, kind, seed);
+    if (layer.image) {
+      HostTensor image = make_image(layer, network, kind, seed);
+      return layer.packed ? packed(image, *layer.conv) : image;
+    }
     HostTensor x(tensor, false, layer.m, layer.groups * layer.k);
     x.half = im2col(*layer.conv, make_image(layer, network, kind, seed).half.data());
     return x;

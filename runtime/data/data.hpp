@@ -21,7 +21,8 @@ std::string_view to_string(DataKind kind);
 std::string data_kind_names();
 
 /// Input tensor of a layer, of G groups: X (m x G k), W (G k x n) or dY (m x G n); bf16. A convolution's X is
-/// make_image(), or im2col of it if the layer does not read images. Layers that share their weights have the same W.
+/// make_image(), which may be packed, or im2col of it if the layer does not read images. Layers that share their
+/// weights have the same W.
 HostTensor make_input(compiler::Tensor tensor, const compiler::Layer &layer, const std::string &network, DataKind kind,
                       std::uint64_t seed);
 

@@ -129,7 +129,8 @@ HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, cons
   const Convolution &conv = *layer.conv;
   if (tensor != Tensor::kDX) {
     HostTensor x(Tensor::kX, false, layer.m, layer.groups * layer.k);
-    x.half = im2col(conv, inputs[Tensor::kX].half.data());
+    const std::vector<std::uint16_t> &stored = inputs[Tensor::kX].half;
+    x.half = im2col(conv, layer.packed ? unpacked_image(conv, stored.data()).data() : stored.data());
     Operands matrices;
     matrices.add(Tensor::kX, x);
     HostTensor w;

@@ -30,11 +30,12 @@ struct Operands {
   std::uint32_t k = 0;
 };
 
-/// Where an image's element (line of the grid, moved by `shift` rows; channel) lies.
-isa::SpmTile moved(const isa::SpmTile &t, std::int64_t shift, std::uint32_t lanes) {
+/// The image's tile as a tap reads it.
+isa::SpmTile moved(const isa::SpmTile &t, const isa::ImageWalk &i, std::uint32_t row, std::uint32_t col,
+                   std::uint32_t lanes) {
   isa::SpmTile to = t;
-  to.row = static_cast<std::uint32_t>(t.row + shift);
-  to.rot = static_cast<std::uint8_t>((t.rot + shift % lanes + lanes) % lanes);
+  to.row = static_cast<std::uint32_t>(t.row + tap_shift(i, row, col));
+  to.rot = static_cast<std::uint8_t>((t.rot + tap_turn(i, row, col) % lanes + lanes) % lanes);
   return to;
 }
 
@@ -55,7 +56,7 @@ Operands taps_of(const Scratchpad &spm, const isa::ConvCommand &v) {
     for (std::uint32_t r = 0; r < i.taps_y; ++r)
       for (std::uint32_t q = 0; q < i.taps_x; ++q, out += g.k)
         if (in_image(i, image_row(i, y, r), image_col(i, x, q)))
-          spm.read_row(moved(g.a, tap_shift(i, r, q), spm.lanes()), line, g.k, out);
+          spm.read_row(moved(g.a, i, r, q, spm.lanes()), line, g.k, out);
   }
   const std::vector<std::uint16_t> b = gather(spm, g.b, v.b_rows(), g.b_col ? g.k : g.n);
   o.b.resize(std::size_t{o.k} * g.n);
@@ -78,7 +79,7 @@ Operands lines_of(const Scratchpad &spm, const isa::ConvCommand &v) {
     if (x >= i.out_w || y >= i.out_h) continue;
     o.a.resize(o.a.size() + g.m);
     if (in_image(i, image_row(i, y, 0), image_col(i, x, 0)))
-      spm.read_row(moved(g.a, tap_shift(i, 0, 0), spm.lanes()), line, g.m, o.a.data() + std::size_t{o.k} * g.m);
+      spm.read_row(moved(g.a, i, 0, 0, spm.lanes()), line, g.m, o.a.data() + std::size_t{o.k} * g.m);
     for (std::uint32_t j = 0; j < g.n; ++j)
       o.b.push_back(g.b_col ? b[std::size_t{j} * g.k + line] : b[std::size_t{line} * g.n + j]);
     ++o.k;

@@ -44,6 +44,41 @@ std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *
   return x;
 }
 
+namespace {
+
+/// Calls f(element of the image, element of the packed image) for the first channel of each pixel.
+template <typename F> void for_packed_pixels(const Convolution &conv, F f) {
+  const std::uint32_t down = conv.stride_height, across = conv.stride_width;
+  const std::uint32_t rows = (conv.height + down - 1) / down, cols = (conv.width + across - 1) / across;
+  std::size_t pixel = 0;
+  for (std::uint32_t image = 0; image < conv.batch; ++image)
+    for (std::uint32_t y = 0; y < conv.height; ++y)
+      for (std::uint32_t x = 0; x < conv.width; ++x, ++pixel) {
+        const std::size_t block = (std::size_t{image} * rows + y / down) * cols + x / across;
+        f(pixel * conv.channels, (block * down * across + y % down * across + x % across) * conv.channels);
+      }
+}
+
+} // namespace
+
+std::vector<std::uint16_t> packed_image(const Convolution &conv, const std::uint16_t *image) {
+  const std::uint32_t down = conv.stride_height, across = conv.stride_width;
+  const std::size_t blocks =
+      std::size_t{conv.batch} * ((conv.height + down - 1) / down) * ((conv.width + across - 1) / across);
+  constexpr std::uint16_t kNan = 0x7fc0;
+  std::vector<std::uint16_t> packed(blocks * down * across * conv.channels, kNan);
+  for_packed_pixels(
+      conv, [&](std::size_t from, std::size_t to) { std::copy_n(image + from, conv.channels, packed.data() + to); });
+  return packed;
+}
+
+std::vector<std::uint16_t> unpacked_image(const Convolution &conv, const std::uint16_t *packed) {
+  std::vector<std::uint16_t> image(std::size_t{conv.batch} * conv.height * conv.width * conv.channels);
+  for_packed_pixels(
+      conv, [&](std::size_t to, std::size_t from) { std::copy_n(packed + from, conv.channels, image.data() + to); });
+  return image;
+}
+
 std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx) {
   std::vector<float> sums(conv.image_size(), 0);
   std::vector<bool> begun(conv.image_size(), false);

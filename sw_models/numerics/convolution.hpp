@@ -57,6 +57,12 @@ struct Convolution {
 /// has image_size() elements.
 std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *image);
 
+/// The image packed (docs/convolution.md): a row for each block of stride x stride pixels, their channels side by side,
+/// row by row. Pixels of a block beyond the image, which no tap may read, are NaN.
+std::vector<std::uint16_t> packed_image(const Convolution &conv, const std::uint16_t *image);
+/// And back.
+std::vector<std::uint16_t> unpacked_image(const Convolution &conv, const std::uint16_t *packed);
+
 /// The image's gradient from dX, M x (groups K) row-major bf16: for each element of the image the fp32 sum of all its
 /// copies in ascending order of their taps, rounded once to bf16 (N17). Copies that are padding are dropped.
 std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx);

@@ -68,6 +68,36 @@ TEST(Images, LayersOfFewChannelsKeepTheirMatrices) {
   EXPECT_FALSE(layers[4].image) << "a stride";
 }
 
+/// The first convolution of a network, if it has a stride.
+TEST(Images, OfAFewChannelsAndWithAStrideArePacked) {
+  const Machine npu = load_machine("configs/small.toml"); // 45 lanes
+  Convolution c = small_image_convolution(32, 3, 64);
+  c.stride_height = c.stride_width = 2;
+  const auto read = [&](const Convolution &conv, Pass pass, void (*change)(Layer &)) {
+    std::vector<Layer> layers{image_layer(conv)};
+    layers.front().image = layers.front().dx = false;
+    change(layers.front());
+    read_images(layers, pass, npu);
+    return layers.front();
+  };
+  const auto as_it_is = [](Layer &) {};
+  const Layer packed = read(c, Pass::kForward, as_it_is);
+  EXPECT_TRUE(packed.image && packed.packed);
+  const ImageForm form = image_form(packed);
+  EXPECT_TRUE(form.width == 16 && form.height == 16 && form.phases == 1 && form.cols == 12);
+  EXPECT_FALSE(read(c, Pass::kForward, [](Layer &l) { l.dx = true; }).packed);
+  EXPECT_FALSE(read(c, Pass::kForward, [](Layer &l) { l.input = "before"; }).packed) << "who computes it does not pack";
+  EXPECT_FALSE(read(c, Pass::kForward, [](Layer &l) { l.x_of = "twin"; }).packed);
+  EXPECT_FALSE(read(c, Pass::kBoth, as_it_is).packed) << "dW has three of the array's rows";
+  for (const auto &change : std::vector<void (*)(Convolution &)>{
+           [](Convolution &x) { x.channels = 12; }, [](Convolution &x) { x.groups = 3, x.channels = 3; },
+           [](Convolution &x) { x.stride_height = x.stride_width = 1; }}) {
+    Convolution other = c;
+    change(other);
+    EXPECT_FALSE(read(other, Pass::kForward, as_it_is).packed) << other;
+  }
+}
+
 TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
   const Convolution c = small_image_convolution(8, 4, 4);
   EXPECT_TRUE(can_read_image(c));

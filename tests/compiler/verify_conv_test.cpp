@@ -13,9 +13,16 @@
 namespace gradweave::compiler {
 namespace {
 
+/// A strided one is packed if it can be and seeds are odd.
 Compiled compiled_image_layer(std::uint64_t seed, const Machine &npu, bool strided = false) {
   Dice dice(seed);
-  const Layer layer = image_layer(strided ? random_strided_convolution(dice) : random_image_convolution(dice));
+  Layer layer = image_layer(strided ? random_strided_convolution(dice) : random_image_convolution(dice));
+  if (strided && seed % 2 == 1 && layer.groups == 1 && layer.conv->stride_width == 2) {
+    layer.conv->channels = dice.between(1, npu.lanes() / 4);
+    layer.k = layer.conv->k();
+    layer.packed = true;
+    layer.dx = false;
+  }
   CompileOptions options;
   options.pass = Pass::kBoth;
   options.schedule = Schedule("in_order");
@@ -121,6 +128,7 @@ TEST(VerifyConv, EveryChangedFieldOfAStridedWalkIsFound) {
       {"M", true, [](auto &c) { --c.product.m; }},
       {"K", true, [](auto &c) { --c.product.k; }},
       {"PLANE", false, [](auto &c) { ++c.image.plane; }},
+      {"PACKED", false, [](auto &c) { c.image.packed = !c.image.packed; }},
       {"STRIDE", false, [](auto &c) { c.image.stride = c.image.stride == 1 ? 2 : c.image.stride - 1; }},
       {"OUT_W", true, [](auto &c) { --c.image.out_w; }},
       {"OUT_H", true, [](auto &c) { --c.image.out_h; }}};

@@ -17,8 +17,9 @@ using Case = std::tuple<const char *, std::uint64_t>;
 class ManyConvolutionsOnRtl : public ::testing::TestWithParam<Case> {};
 
 /// Up to 7 taps a side; a third are as large as their images, a third have any stride and padding that commands can
-/// walk, and a third any at all.
+/// walk, a quarter of them packed, and a third any at all.
 JobSpec random_job(const std::string &npu, std::uint64_t seed) {
+  if (seed % 12 == 4 && load_machine("configs/" + npu + ".toml").lanes() >= 4) return random_packed_job(npu, seed);
   Dice dice(seed);
   const Convolution conv = seed % 3 == 0   ? random_image_convolution(dice, 7)
                            : seed % 3 == 1 ? random_strided_convolution(dice, 7)

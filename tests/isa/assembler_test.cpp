@@ -18,6 +18,8 @@ TEST(Assembler, DocumentedExamplesAreTheirOwnDisassembly) {
            "ADD bf16 core=7 m=1 n=2 a=2:4:0 cin=6:8:1 cout=9:10:3 post=0",
            ("CONV bf16 m=56 n=45 k=45 a=90:90:0 b=row:400:405:0 cout=900:56:0 image=14:15 grid=16:17:4 off=-1:-128 "
             "taps=3:5 step=1:-2 stride=2 plane=9 btap=45 wait=1:1"),
+           ("CONV bf16 m=56 n=45 k=3 a=90:90:0 b=row:400:405:0 cout=900:56:0 image=14:15 grid=16:17:4 off=-1:-128 "
+            "taps=3:5 step=1:-2 stride=2 plane=3 packed=1 btap=3"),
            ("WGRAD fp32 core=2 m=45 n=44 k=196 a=90:196:0 b=col:400:196:0 cin=1:2:3 cout=900:90:0 image=14:13 "
             "grid=16:17:3 off=-1:127 out=12:11 tag=3"),
            "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0",

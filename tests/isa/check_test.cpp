@@ -154,6 +154,17 @@ TEST(Check, TapsStayInTheScratchpad) {
   };
   EXPECT_EQ(planes(23), ErrorCode::NONE); // 20 + 69 + 10 = 99
   EXPECT_EQ(planes(24), ErrorCode::SPM_RANGE);
+  // Phases that are packed lie in the same rows.
+  const auto packed = [](std::uint32_t row) {
+    return conv_with([&](auto &v) {
+      v.image.stride = 2;
+      v.image.plane = 24;
+      v.image.packed = true;
+      v.product.a.row = row;
+    });
+  };
+  EXPECT_EQ(packed(90), ErrorCode::NONE); // its last tap moves by no row
+  EXPECT_EQ(packed(91), ErrorCode::SPM_RANGE);
   EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 6; }), ErrorCode::NONE);
   EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 5; }), ErrorCode::SPM_RANGE);
   EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 96; }), ErrorCode::NONE); // it begins at 90

@@ -60,6 +60,26 @@ TEST(ImageLayers, OfAnyStrideAndPaddingGiveTheBitsOfDirectConvolution) {
   EXPECT_GT(run, cases(210) * 4 / 5) << "many of the layers do not fit";
 }
 
+/// What packs the image and what unpacks it are told apart by the check by direct convolution, which reads it as it is.
+TEST(ImageLayers, ThatArePackedGiveTheBitsOfDirectConvolution) {
+  const char *npus[] = {"test8", "test6x10", "test13x7", "test5x2", "test8c2", "test8c4", "test6x10c3"};
+  std::size_t run = 0, by_dw = 0;
+  for (std::uint64_t seed = 9001; seed <= 9000 + cases(210); ++seed) {
+    JobSpec s = random_packed_job(npus[seed % 7], seed);
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    const std::string failures = fmt::format("{}", fmt::join(r.failures, "; "));
+    if (r.outcome == Outcome::kBadInput && failures.find("no tiling fits") != std::string::npos) continue;
+    ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << failures;
+    for (const OutputCheck &check : r.outputs)
+      EXPECT_EQ(check.direct, check.elements) << describe(s);
+    ++run;
+    by_dw += s.compile.pass != compiler::Pass::kForward ? 1 : 0;
+  }
+  EXPECT_GT(run, cases(210) * 4 / 5) << "many of the layers do not fit";
+  EXPECT_GT(by_dw, cases(210) / 3);
+}
+
 /// Rounding to bf16 hides most of what another order of a sum makes of it: here Y and dX leave as the sums they are.
 TEST(ImageLayers, SumInTheOrderOfTheReductionPlan) {
   std::size_t in_blocks = 0;

@@ -52,6 +52,23 @@ inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed, bool
   return random_convolution_job(npu, seed, dice, conv, true);
 }
 
+/// One with a stride whose image is packed.
+inline JobSpec random_packed_job(const std::string &npu, std::uint64_t seed) {
+  Dice dice(seed);
+  const std::uint32_t lanes = load_machine("configs/" + npu + ".toml").lanes();
+  Convolution conv;
+  do {
+    conv = random_strided_convolution(dice, 7);
+    conv.groups = 1;
+    conv.channels = dice.between(1, 4);
+  } while (conv.stride_width == 1 || conv.stride_height * conv.stride_width * conv.channels > lanes);
+  conv.out_channels = dice.between(1, 19);
+  JobSpec s = random_convolution_job(npu, seed, dice, conv, true);
+  s.layers.front().packed = true;
+  s.layers.front().dx = false;
+  return s;
+}
+
 /// A depthwise layer that the vector unit takes, on an NPU that has one.
 inline JobSpec random_vector_job(const std::string &npu, std::uint64_t seed) {
   Dice dice(seed);

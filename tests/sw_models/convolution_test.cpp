@@ -72,6 +72,26 @@ TEST(Convolution, Im2colByHand) {
   EXPECT_EQ(im2col(c, image.data()), x);
 }
 
+TEST(Convolution, PackedByHand) {
+  Convolution c;
+  c.height = 3;
+  c.width = 5;
+  c.channels = 2;
+  c.stride_height = c.stride_width = 2;
+  std::vector<std::uint16_t> image(c.image_size());
+  for (std::size_t i = 0; i < image.size(); ++i)
+    image[i] = static_cast<std::uint16_t>(i);
+  const std::vector<std::uint16_t> packed = packed_image(c, image.data());
+  constexpr std::uint16_t kNone = 0x7fc0;
+  // Blocks of 2 x 2 pixels of two channels, 2 rows of 3; beyond the image there is no pixel.
+  EXPECT_EQ(packed, (std::vector<std::uint16_t>{
+                        0,     1,     2,     3,     10,    11,    12,    13,    4,     5,     6,     7,
+                        14,    15,    16,    17,    8,     9,     kNone, kNone, 18,    19,    kNone, kNone, //
+                        20,    21,    22,    23,    kNone, kNone, kNone, kNone, 24,    25,    26,    27,
+                        kNone, kNone, kNone, kNone, 28,    29,    kNone, kNone, kNone, kNone, kNone, kNone}));
+  EXPECT_EQ(unpacked_image(c, packed.data()), image);
+}
+
 TEST(Convolution, Col2imAddsInTheOrderOfTheTapsAndRoundsOnce) {
   // The middle pixel of three is read by tap 0 of output 1 and by tap 1 of output 0.
   Convolution c = plain(1, 3, 1);

@@ -285,9 +285,9 @@ float RacingNpu::convolve(const isa::ConvCommand &v, std::uint32_t i, std::uint3
     const std::int64_t x = image_col(w, line % w.grid_w, col);
     if (y < 0 || y >= w.img_h || x < 0 || x >= w.img_w) return std::uint32_t{0};
     isa::SpmTile t = g.a;
-    const std::int64_t shift = tap_shift(w, row, col), lanes = npu_.lanes();
-    t.row = static_cast<std::uint32_t>(t.row + shift);
-    t.rot = static_cast<std::uint8_t>(((t.rot + shift) % lanes + lanes) % lanes);
+    const std::int64_t lanes = npu_.lanes();
+    t.row = static_cast<std::uint32_t>(t.row + tap_shift(w, row, col));
+    t.rot = static_cast<std::uint8_t>(((t.rot + tap_turn(w, row, col)) % lanes + lanes) % lanes);
     return element(t, line, channel, false);
   };
   for (std::uint32_t tap = 0; tap < w.taps(); ++tap)

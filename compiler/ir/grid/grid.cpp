@@ -22,6 +22,13 @@ Grid grid_of(const Convolution &conv) {
           std::max(count_every(conv.stride_height, 0, conv.height), conv.out_height())};
 }
 
+ImageForm image_form(const Layer &layer) {
+  const Convolution &conv = *layer.conv;
+  if (!layer.packed) return {conv.width, conv.height, conv.stride_width, conv.channels};
+  return {count_every(conv.stride_width, 0, conv.width), count_every(conv.stride_height, 0, conv.height), 1,
+          conv.stride_height * conv.stride_width * conv.channels};
+}
+
 std::uint32_t grid_rows(const Layer &layer) {
   const Convolution &conv = *layer.conv;
   return keeps_size(conv) ? layer.m / conv.width : conv.batch * grid_of(conv).height;
@@ -95,9 +102,9 @@ std::uint32_t lines_of(const Layer &layer, Tensor result, const IndexRange &pixe
 std::uint32_t row_of(const Layer &layer, Tensor operand, std::uint32_t pixel) {
   const Convolution &conv = *layer.conv;
   const bool image = operand == Tensor::kX;
-  const std::uint32_t width = image ? conv.width : conv.out_width(), height = image ? conv.height : conv.out_height();
-  const std::uint32_t row = pixel / width;
-  return row / height * grid_of(conv).height + row % height / (image ? conv.stride_height : 1);
+  const ImageForm form = image ? image_form(layer) : ImageForm{conv.out_width(), conv.out_height()};
+  const std::uint32_t row = pixel / form.width;
+  return row / form.height * grid_of(conv).height + row % form.height / form.phases;
 }
 
 } // namespace gradweave::compiler

@@ -12,6 +12,16 @@ struct Grid {
 };
 Grid grid_of(const Convolution &conv);
 
+/// How X of a layer that reads images lies in memory: rows of the tensor are pixels, or blocks of pixels that are
+/// packed.
+struct ImageForm {
+  std::uint32_t width = 0, height = 0; ///< rows of the tensor a row of the image, and those an image
+  std::uint32_t phases = 1;            ///< of these a side that lie in planes
+  std::uint32_t cols = 0;              ///< channels, of all pixels of a block
+  std::uint32_t rows(const Convolution &conv) const { return conv.batch * height * width; }
+};
+ImageForm image_form(const Layer &layer);
+
 /// Whether image and result are of one size, without a stride, so that a line is a pixel of either.
 inline bool keeps_size(const Convolution &conv) {
   return conv.stride_height == 1 && conv.stride_width == 1 && conv.out_height() == conv.height &&

@@ -61,8 +61,15 @@ TapPixel tap_pixel(const Layer &layer, bool turned, const Lines &lines, const Li
   TapPixel pixel;
   pixel.meets = true;
   pixel.inside = y >= 0 && x >= 0 && y < height && x < width;
-  if (pixel.inside)
-    pixel.row = (at.image * height + static_cast<std::uint32_t>(y)) * width + static_cast<std::uint32_t>(x);
+  if (!pixel.inside) return pixel;
+  const auto row = static_cast<std::uint32_t>(y), col = static_cast<std::uint32_t>(x);
+  pixel.row = (at.image * height + row) * width + col;
+  if (layer.packed && !turned) {
+    const std::uint32_t stride = c.stride_width, down = (height + stride - 1) / stride,
+                        across = (width + stride - 1) / stride;
+    pixel.row = (at.image * down + row / stride) * across + col / stride;
+    pixel.col = (row % stride * stride + col % stride) * c.channels;
+  }
   return pixel;
 }
 

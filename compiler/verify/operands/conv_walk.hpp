@@ -49,6 +49,7 @@ struct TapPixel {
   bool meets = false;    ///< of a transposed convolution with a stride: the tap reads something in this phase
   bool inside = false;   ///< the image; else it is padding
   std::uint32_t row = 0; ///< of the tensor
+  std::uint32_t col = 0; ///< of the tensor, where the pixel's channels begin
 };
 /// Of X for a pixel of Y, or `turned` of dY for a pixel of dX; the tap in row `ky`, column `kx` of the kernel.
 TapPixel tap_pixel(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,

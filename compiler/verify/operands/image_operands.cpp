@@ -54,6 +54,18 @@ Rows rows_read(const TileProduct &p, const Convolution &conv) {
   return read;
 }
 
+/// Blocks of pixels along a side of an image that is packed.
+std::uint32_t blocks(std::uint32_t size, const Convolution &conv) {
+  return (size + conv.stride_width - 1) / conv.stride_width;
+}
+
+/// The rows of X, as a tensor, in which these are, whole rows of blocks.
+Rows rows_of_blocks(const Rows &rows, const Convolution &conv) {
+  const std::int64_t height = blocks(conv.height, conv), stride = conv.stride_height;
+  const auto block = [&](std::int64_t row) { return row / conv.height * height + row % conv.height / stride; };
+  return {block(rows.first), block(rows.end - 1) + 1};
+}
+
 /// Taps along a side that meet a phase: the first, and how many a stride apart.
 std::uint32_t met(std::uint32_t taps, std::uint32_t dilation, std::uint32_t pad, std::uint32_t stride,
                   std::uint32_t phase, std::uint32_t &first) {
@@ -90,8 +102,11 @@ std::uint32_t taps_that_meet(const Convolution &conv, std::uint32_t y, std::uint
          met(conv.kernel_width, conv.dilation_width, conv.pad_left, conv.stride_width, x, first);
 }
 
-PixelGrid grid_form(const Convolution &conv, Tensor tensor, const Rect &rect) {
+PixelGrid grid_form(const Layer &layer, Tensor tensor, const Rect &rect) {
+  const Convolution &conv = *layer.conv;
   const bool image = tensor == Tensor::kX || tensor == Tensor::kDX;
+  if (tensor == Tensor::kX && layer.packed)
+    return form(conv, blocks(conv.width, conv), blocks(conv.height, conv), 1, rect);
   if (image) return form(conv, conv.width, conv.height, conv.stride_width, rect);
   return form(conv, conv.out_width(), conv.out_height(), 1, rect);
 }
@@ -168,9 +183,14 @@ Operands image_operands_of(const TileProduct &p, const Layer &layer) {
   const Taps own = taps_of_product(p, layer, ignored);
   const bool turned = p.result == Tensor::kDX;
   const std::uint32_t taps = own.rows * own.cols;
-  const Rows read = rows_read(p, conv);
-  const std::uint32_t width = turned ? conv.out_width() : conv.width;
+  Rows read = rows_read(p, conv);
+  std::uint32_t width = turned ? conv.out_width() : conv.width;
   Rect image{0, (turned ? y_group : x_group) + own.channel, 0, own.channels};
+  if (layer.packed && !turned) { // lines have all phases and channels
+    width = blocks(conv.width, conv);
+    image = {0, 0, 0, conv.stride_height * conv.stride_width * conv.channels};
+    if (read.end > read.first) read = rows_of_blocks(read, conv);
+  }
   if (read.end > read.first) {
     image.row = static_cast<std::uint32_t>(read.first) * width;
     image.rows = static_cast<std::uint32_t>(read.end - read.first) * width;
@@ -180,7 +200,7 @@ Operands image_operands_of(const TileProduct &p, const Layer &layer) {
     const auto all = static_cast<std::uint16_t>(taps);
     if (p.blocked) kernel.taps = {own.channels, all, 1, all};
     Rect result{p.m, y_group + p.n, p.m_size, p.n_size};
-    result.pixels = grid_form(conv, p.result, result);
+    result.pixels = grid_form(layer, p.result, result);
     return {Tensor::kX, Tensor::kW, image, kernel, result, p.k, p.k_size};
   }
   if (p.result == Tensor::kDW)
@@ -199,7 +219,7 @@ Operands image_operands_of(const TileProduct &p, const Layer &layer) {
     kernel.taps = {p.k_size, static_cast<std::uint16_t>(own.cols), static_cast<std::uint16_t>(pixels.stride),
                    static_cast<std::uint16_t>(pixels.stride * conv.kernel_width)};
   Rect result{p.m - pixels.first, x_group + p.k, p.m_size, p.k_size};
-  result.pixels = grid_form(conv, p.result, result);
+  result.pixels = grid_form(layer, p.result, result);
   if (pixels.stride > 1) result.pixels.phase = static_cast<std::uint8_t>(1 + pixels.y * pixels.stride + pixels.x);
   return {Tensor::kDY, Tensor::kW, image, kernel, result, p.n, p.n_size};
 }

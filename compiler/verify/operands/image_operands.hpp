@@ -22,8 +22,9 @@ PhasePixel phase_pixel(const Convolution &conv, std::uint32_t pixel);
 /// Taps that meet the phase.
 std::uint32_t taps_that_meet(const Convolution &conv, std::uint32_t y, std::uint32_t x);
 
-/// How the rectangle's pixels lie in the scratchpad, of X, dX, Y or dY of a layer that reads images: of X as planes.
-PixelGrid grid_form(const Convolution &conv, Tensor tensor, const Rect &rect);
+/// How the rectangle's pixels lie in the scratchpad, of X, dX, Y or dY of a layer that reads images: of X as planes,
+/// or as blocks of pixels that are packed.
+PixelGrid grid_form(const Layer &layer, Tensor tensor, const Rect &rect);
 
 /// Taps of a kernel, and channels of each: a part of the terms of Y or dX, or of dW's rows.
 struct Taps {

@@ -61,8 +61,10 @@ Operands operands_of(const TileProduct &p, const Layer &layer) {
 std::array<Expected, kTensorCount> expected_tensors(const Layer &l, Pass pass) {
   const bool forward = pass != Pass::kBackward, backward = pass != Pass::kForward, dx = backward && l.dx;
   const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
-  const std::uint32_t x_rows = l.image ? l.conv->batch * l.conv->height * l.conv->width : l.m;
-  const std::uint32_t x_cols = l.image ? l.conv->channels : all_k;
+  const std::uint32_t side = l.packed ? l.conv->stride_width : 1; // of blocks of pixels
+  const auto blocks = [&](std::uint32_t size) { return (size + side - 1) / side; };
+  const std::uint32_t x_rows = l.image ? l.conv->batch * blocks(l.conv->height) * blocks(l.conv->width) : l.m;
+  const std::uint32_t x_cols = l.image ? side * side * l.conv->channels : all_k;
   return {{{Tensor::kX, true, false, false, x_rows, x_cols},
            {Tensor::kW, forward || dx, false, false, all_k, l.n},
            {Tensor::kDY, backward, false, false, l.m, all_n},

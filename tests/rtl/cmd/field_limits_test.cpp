@@ -138,6 +138,7 @@ const std::pair<std::string_view, Range> kImageRanges[] = {
     {"OFF_Y", {0, std::min(127, GW_SPM_ROWS - 1), 1, ErrorCode::SPM_RANGE}}, // further on it is below zero
     {"OFF_X", {0, std::min(127, GW_SPM_ROWS - 1), 1, ErrorCode::SPM_RANGE}},
     {"PLANE", {0, (1U << 20U) - 1}},
+    {"PACKED", {0, 1}},
     {"B_TAP", {0, 65535}},
 };
 

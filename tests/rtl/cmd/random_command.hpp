@@ -258,6 +258,7 @@ private:
       i.step_x = between(-2, 2);
       i.stride = 1 + static_cast<std::uint32_t>(below(3));
       i.plane = static_cast<std::uint32_t>(below(4));
+      i.packed = below(3) == 0;
       i.b_tap = static_cast<std::uint32_t>(below(5));
     }
     i.off_y = between(-3, 3);

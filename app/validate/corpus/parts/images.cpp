@@ -44,7 +44,10 @@ isa::ImageWalk draw_any(bool weights, std::uint32_t most_rows, Dice &dice) {
   i.img_w = size_up_to(i.grid_w * i.stride, dice);
   i.img_h = size_up_to(i.grid_h * i.stride, dice);
   const std::uint32_t room = most_rows / (i.stride * i.stride); // planes that are too far apart never fit
-  if (!weights && (i.stride > 1 || dice.chance(0.2))) i.plane = dice.between(0, std::min(i.grid_w * i.grid_h, room));
+  if (!weights && (i.stride > 1 || dice.chance(0.2))) {
+    i.plane = dice.between(0, std::min(i.grid_w * i.grid_h, room));
+    i.packed = i.plane % 3 == 1;
+  }
   if (weights) {
     i.out_w = size_up_to(i.grid_w, dice);
     i.out_h = size_up_to(i.grid_h, dice);
