@@ -18,8 +18,8 @@ struct Heading {
 const std::vector<Heading> &headings() {
   static const std::vector<Heading> all{
       {"Network and NPU",
-       {"model", "until", "loss", "batch", "npu", "system", "set", "layers", "pass", "job", "step", "capacity",
-        "bandwidth", "throughput", "element", "forward", "project", "validate"}},
+       {"model", "until", "loss", "batch", "npu", "machine", "system", "set", "layers", "pass", "job", "step",
+        "capacity", "bandwidth", "throughput", "element", "forward", "project", "validate"}},
       {"Schedule",
        {"schedule", "tune", "partition", "parts", "reduction", "sharing", "plans", "step-plans", "changes",
         "search-seed", "search-partition", "flexer-policy", "convolution", "plan-cache", "policy", "start", "objective",

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 namespace gradweave::compiler {
 namespace {
@@ -27,6 +28,21 @@ std::vector<CompileOptions> with_each(const CompileOptions &options, const std::
   return tried;
 }
 
+bool cut_otherwise(const CompileOptions &x, const CompileOptions &y) {
+  return x.partition != y.partition || x.reduction != y.reduction || x.sharing != y.sharing;
+}
+
+/// The ways of other orders than that of `best`, cut like it.
+std::vector<CompileOptions> with_cut_of(const CompileOptions &best, const std::vector<CompileOptions> &ways) {
+  std::vector<CompileOptions> alike;
+  for (const CompileOptions &way : ways) {
+    if (way.schedule == best.schedule) continue;
+    alike.push_back(best);
+    alike.back().schedule = way.schedule;
+  }
+  return alike;
+}
+
 /// The choice of `rearrange`, then, if the backward pass has any choice, the other orders that share dY.
 std::vector<Schedule> orders_that_share(const SchedulingProblem &problem, const CompileOptions &options) {
   const Layer &layer = problem.layers.front();
@@ -40,19 +56,23 @@ std::vector<Schedule> orders_that_share(const SchedulingProblem &problem, const 
 /// The best of what has been tried.
 class Choice {
 public:
-  explicit Choice(const SchedulingProblem &problem) : problem_(problem) {}
+  /// `all`: ways that will be tried at most.
+  Choice(const SchedulingProblem &problem, std::size_t all) : problem_(problem), all_(all) {}
 
-  /// Tries a way of which `i` others of `all` came before.
-  void consider(const CompileOptions &way, std::size_t i, std::size_t all) {
-    CompileOptions options = way;
-    if (problem_.options.progress)
-      options.progress = [&](std::uint64_t done, std::uint64_t of) {
-        problem_.options.progress(i * of + done, all * of);
-      };
-    const Tuning t = take(options, way);
-    const std::uint64_t before = i == 0 ? t.cycles_before : std::min(tuning_.cycles_before, t.cycles_before);
-    tuning_ += t;
-    tuning_.cycles_before = before; // of one way, not of all together
+  /// Tries ways one after the other. A way in which nothing fits is none, if there is another.
+  void consider(const std::vector<CompileOptions> &ways) {
+    for (const CompileOptions &way : ways) {
+      try {
+        consider(way);
+      } catch (const CompileError &) {
+        if (!refused_) refused_ = std::current_exception();
+      }
+      ++tried_;
+    }
+  }
+  /// Throws what the first way threw if no way has plans.
+  void check() const {
+    if (best_ == nullptr) std::rethrow_exception(refused_);
   }
   /// Tries a way that does not count as tuning.
   Tuning take(const CompileOptions &options, const CompileOptions &way) {
@@ -63,14 +83,30 @@ public:
     }
     return found->tuning;
   }
-  const CompileOptions &chosen() const { return chosen_; }
+  /// The best way; nothing if no way has plans.
+  const std::optional<CompileOptions> &chosen() const { return chosen_; }
 
-  Scheduled result() const { return {best_->plans, best_->cycles, std::nullopt, chosen_.schedule, tuning_, {}}; }
+  Scheduled result() const { return {best_->plans, best_->cycles, std::nullopt, chosen_->schedule, tuning_, {}}; }
 
 private:
+  void consider(const CompileOptions &way) {
+    CompileOptions options = way;
+    if (problem_.options.progress)
+      options.progress = [&](std::uint64_t done, std::uint64_t of) {
+        problem_.options.progress(tried_ * of + done, all_ * of);
+      };
+    const bool first = best_ == nullptr;
+    const Tuning t = take(options, way);
+    const std::uint64_t before = first ? t.cycles_before : std::min(tuning_.cycles_before, t.cycles_before);
+    tuning_ += t;
+    tuning_.cycles_before = before; // of one way, not of all together
+  }
+
   const SchedulingProblem &problem_;
+  std::size_t all_, tried_ = 0;
+  std::exception_ptr refused_; ///< by the first way that has no plans
   Memo<FoundPlans>::Pointer best_;
-  CompileOptions chosen_;
+  std::optional<CompileOptions> chosen_;
   Tuning tuning_;
 };
 
@@ -82,21 +118,22 @@ std::vector<CompileOptions> SearchedOrder::orders(const SchedulingProblem &probl
   return with_each(options, {resolve(name_, backward_part(problem.layers.front(), problem.npu, options))});
 }
 
-std::vector<CompileOptions> SearchedOrder::more(const SchedulingProblem & /*problem*/,
-                                                const CompileOptions & /*best*/) const {
+std::vector<CompileOptions> SearchedOrder::other_cuts_with(const SchedulingProblem & /*problem*/,
+                                                           const CompileOptions & /*best*/) const {
   return {};
 }
 
 Scheduled SearchedOrder::schedule_layer(const SchedulingProblem &problem) const {
-  Choice choice(problem);
   const std::vector<CompileOptions> first = orders(problem);
-  // How many more ways there are does not depend on which order is the best.
-  const std::size_t all = first.size() + more(problem, first.front()).size();
-  for (std::size_t i = 0; i < first.size(); ++i)
-    choice.consider(first[i], i, all);
-  const std::vector<CompileOptions> then = more(problem, choice.chosen());
-  for (std::size_t i = 0; i < then.size(); ++i)
-    choice.consider(then[i], first.size() + i, all);
+  // How many other cuts there are does not depend on which order is the best.
+  const std::size_t cuts = other_cuts_with(problem, first.front()).size();
+  Choice choice(problem, first.size() + cuts + (cuts == 0 ? 0 : first.size() - 1));
+  choice.consider(first);
+  choice.consider(other_cuts_with(problem, choice.chosen().value_or(first.front())));
+  // Which order is the best depends on the cut.
+  if (choice.chosen() && cut_otherwise(*choice.chosen(), first.front()))
+    choice.consider(with_cut_of(*choice.chosen(), first));
+  choice.check();
   if (problem.options.tune != 0) {
     CompileOptions usual = problem.options;
     usual.schedule = resolve(Schedule::kRearrange, backward_part(problem.layers.front(), problem.npu, usual));
@@ -122,7 +159,8 @@ std::vector<CompileOptions> FullSearch::orders(const SchedulingProblem &problem)
 }
 
 /// Partitions with the best order, unless one was asked for: parts, and with several cores tiles by turns.
-std::vector<CompileOptions> FullSearch::more(const SchedulingProblem &problem, const CompileOptions &best) const {
+std::vector<CompileOptions> FullSearch::other_cuts_with(const SchedulingProblem &problem,
+                                                        const CompileOptions &best) const {
   std::vector<CompileOptions> tried;
   if (problem.options.partition != Partition::kNone) return tried;
   for (const CutKind &kind : other_cuts(problem.options.pass, problem.npu.cores > 1)) {

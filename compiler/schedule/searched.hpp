@@ -19,8 +19,9 @@ protected:
   /// The orders to choose among for a layer of which `part` is what a core computes, resolved, the most promising
   /// first.
   virtual std::vector<CompileOptions> orders(const SchedulingProblem &problem) const;
-  /// What else to try with the best of these, `best`.
-  virtual std::vector<CompileOptions> more(const SchedulingProblem &problem, const CompileOptions &best) const;
+  /// The best of these, `best`, with other cuts; then the other orders follow with the best cut. None: they do not.
+  virtual std::vector<CompileOptions> other_cuts_with(const SchedulingProblem &problem,
+                                                      const CompileOptions &best) const;
 
 private:
   Schedule name_;
@@ -36,7 +37,8 @@ public:
 
 protected:
   std::vector<CompileOptions> orders(const SchedulingProblem &problem) const override;
-  std::vector<CompileOptions> more(const SchedulingProblem &problem, const CompileOptions &best) const override;
+  std::vector<CompileOptions> other_cuts_with(const SchedulingProblem &problem,
+                                              const CompileOptions &best) const override;
 };
 
 } // namespace gradweave::compiler

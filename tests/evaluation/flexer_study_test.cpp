@@ -25,7 +25,7 @@ std::string problem(std::string text, const std::string &from, const std::string
   EXPECT_NE(at, std::string::npos) << from;
   text.replace(at, from.size(), to);
   try {
-    flexer::read_flexer_study(parse_study(text, kFlexerStudy), {});
+    flexer::read_flexer_study(parse_study(text, kFlexerStudy), {}, {});
   } catch (const ConfigError &error) {
     return error.what();
   }
@@ -87,6 +87,27 @@ TEST_F(FlexerStudyTest, ErrorsNameFileLineAndRemedy) {
   const CommandResult r = run({"reproduce", "flexer", "--network", "AlexNet"});
   EXPECT_EQ(r.code, 2);
   EXPECT_NE(r.err.find("no network 'AlexNet' in flexer; there are: VGG-16, ResNet-50"), std::string::npos) << r.err;
+  const CommandResult machine = run({"reproduce", "flexer", "--machine", "arch5,arch9"});
+  EXPECT_EQ(machine.code, 2);
+  EXPECT_NE(machine.err.find("no machine 'arch9' in flexer; there are: arch1, arch2"), std::string::npos)
+      << machine.err;
+  const CommandResult other = run({"reproduce", "igo", "--machine", "arch5"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("'igo' has no machines to choose among"), std::string::npos) << other.err;
+}
+
+TEST_F(FlexerStudyTest, HasOnlyTheNetworksAndMachinesThatAreAskedFor) {
+  const Study study = load_study(kFlexerStudy);
+  const flexer::FlexerStudy some = flexer::read_flexer_study(study, {"SqueezeNet"}, {"arch6", "arch2"});
+  ASSERT_EQ(some.networks.size(), 1U);
+  EXPECT_EQ(some.networks[0].name, "SqueezeNet");
+  EXPECT_FALSE(some.networks[0].layers.empty());
+  ASSERT_EQ(some.machines.size(), 2U);
+  EXPECT_EQ(some.machines[0].npu.name, "flexer2");
+  EXPECT_EQ(some.machines[1].npu.name, "flexer6");
+  const flexer::FlexerStudy all = flexer::read_flexer_study(study, {}, {});
+  EXPECT_EQ(all.networks.size(), 4U);
+  EXPECT_EQ(all.machines.size(), 8U);
 }
 
 } // namespace gradweave::test

@@ -24,8 +24,8 @@ namespace gradweave::cli {
 namespace {
 
 struct ReproduceArguments {
-  std::string study;             ///< name or path
-  std::string figures, networks; ///< comma-separated; empty: all
+  std::string study;                       ///< name or path
+  std::string figures, networks, machines; ///< comma-separated; empty: all
   std::string out = "reproduce";
   std::string policy; ///< of the baseline as the paper describes it; empty: the default
   unsigned jobs = 0;  ///< 0: one a core
@@ -43,6 +43,7 @@ using evaluation::Evaluation;
 std::string base_command(const ReproduceArguments &a) {
   std::string text = fmt::format("gradweave reproduce {}", shell_word(a.study));
   if (!a.networks.empty()) text += " --network " + shell_word(a.networks);
+  if (!a.machines.empty()) text += " --machine " + shell_word(a.machines);
   if (!a.policy.empty()) text += " --policy " + shell_word(a.policy);
   if (a.seed != 1) text += fmt::format(" --seed {}", a.seed);
   return text;
@@ -93,6 +94,9 @@ void check_options(const ReproduceArguments &a, const evaluation::Paper &paper) 
     if (given && !paper.on_npus)
       throw std::invalid_argument(
           fmt::format("{}: nothing of '{}' runs on an NPU; leave the option out", option, paper.name));
+  if (!a.machines.empty() && !paper.machines)
+    throw std::invalid_argument(
+        fmt::format("--machine: '{}' has no machines to choose among; leave the option out", paper.name));
   if (!a.policy.empty() && !paper.policies)
     throw std::invalid_argument(
         fmt::format("--policy: '{}' has no baseline that follows one; leave the option out", paper.name));
@@ -103,7 +107,7 @@ int reproduce(const ReproduceArguments &a) {
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const evaluation::Paper &paper = evaluation::paper_of(study);
   check_options(a, paper);
-  const evaluation::Request request{split(a.networks, ','), a.policy, base_command(a), a.seed};
+  const evaluation::Request request{split(a.networks, ','), a.policy, base_command(a), a.seed, split(a.machines, ',')};
   const std::unique_ptr<evaluation::Repetition> repetition = paper.open(study, request);
   evaluation::RunSettings settings;
   settings.figures = evaluation::select_figures(paper, a.figures);
@@ -141,6 +145,7 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   command->add_option("--figure", a.figures,
                       "Figures, separated by commas, default: all; of " + evaluation::figure_names());
   command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
+  command->add_option("--machine", a.machines, "Machines of a paper that has several, as in arch5,arch6; default: all");
   command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and finished evaluations")
       ->capture_default_str();
   command->add_option("--policy", a.policy,
@@ -169,6 +174,7 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
       "  gradweave reproduce memory --out memory\n"
       "  gradweave reproduce dpt --out dpt\n"
       "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
+      "  gradweave reproduce flexer --figure 8 --network SqueezeNet --machine arch5 --out squeezenet\n"
       "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
       "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");
   command->callback([arguments, &chosen] { chosen = [arguments] { return reproduce(*arguments); }; });

@@ -24,7 +24,7 @@ constexpr std::array<FigureMaker<Inputs>, 9> kMakers{{{"1", figure1},
 class FlexerRepetition : public Repetition {
 public:
   FlexerRepetition(const Study &study, const Request &request)
-      : study_(read_flexer_study(study, request.networks)), command_(request.command) {}
+      : study_(read_flexer_study(study, request.networks, request.machines)), command_(request.command) {}
 
   Presentation presentation() const override {
     Presentation said;

@@ -32,12 +32,33 @@ std::vector<compiler::Layer> convolutions(const std::string &model) {
   return found;
 }
 
+bool is_wanted(const std::vector<std::string> &wanted, const std::string &name) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+/// Keeps what is wanted (empty: all). `option` and `what` are for the message.
+template <typename T>
+void keep_wanted(std::vector<T> &all, const std::vector<std::string> &wanted, const std::string &option,
+                 const std::string &what, const std::string &study) {
+  for (const std::string &name : wanted)
+    if (find(all, name) == nullptr) {
+      std::vector<std::string> known;
+      for (const T &one : all)
+        known.push_back(one.name);
+      throw std::invalid_argument(
+          fmt::format("{}: no {} '{}' in {}; there are: {}", option, what, name, study, fmt::join(known, ", ")));
+    }
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const T &one) { return !is_wanted(wanted, one.name); }),
+            all.end());
+}
+
 } // namespace
 
 const FlexerNetwork *FlexerStudy::network(const std::string &wanted) const { return find(networks, wanted); }
 const FlexerMachine *FlexerStudy::machine(const std::string &wanted) const { return find(machines, wanted); }
 
-FlexerStudy read_flexer_study(const Study &study, const std::vector<std::string> &networks) {
+FlexerStudy read_flexer_study(const Study &study, const std::vector<std::string> &networks,
+                              const std::vector<std::string> &machines) {
   FlexerStudy flexer;
   static_cast<Study &>(flexer) = study;
   const toml::table root = parse_tables(study.text, study.file);
@@ -45,23 +66,18 @@ FlexerStudy read_flexer_study(const Study &study, const std::vector<std::string>
   flexer.plans = settings.count("plans");
   flexer.cloud = settings.count("cloud");
   settings.reject_unknown_keys();
-  std::vector<std::string> known;
   for_each_table(study.file, root, "network", [&](TableReader &reader, const toml::node &table) {
     const std::string name = reader.text("name"), model = beside(study.file, reader.text("model"));
     require_new(reader, table, flexer.networks, name);
-    known.push_back(name);
-    if (networks.empty() || std::find(networks.begin(), networks.end(), name) != networks.end())
-      flexer.networks.push_back({name, convolutions(model)});
+    flexer.networks.push_back({name, is_wanted(networks, name) ? convolutions(model) : std::vector<compiler::Layer>{}});
   });
   for_each_table(study.file, root, "machine", [&](TableReader &reader, const toml::node &table) {
     FlexerMachine machine{reader.text("name"), load_machine(runtime::find_npu(beside(study.file, reader.text("npu"))))};
     require_new(reader, table, flexer.machines, machine.name);
     flexer.machines.push_back(std::move(machine));
   });
-  for (const std::string &name : networks)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw std::invalid_argument(
-          fmt::format("--network: no network '{}' in {}; there are: {}", name, study.name, fmt::join(known, ", ")));
+  keep_wanted(flexer.networks, networks, "--network", "network", study.name);
+  keep_wanted(flexer.machines, machines, "--machine", "machine", study.name);
   return flexer;
 }
 

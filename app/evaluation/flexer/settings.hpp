@@ -32,8 +32,9 @@ struct FlexerStudy : Study {
   const FlexerMachine *machine(const std::string &wanted) const;
 };
 
-/// Reads what the study has besides (flexer.toml), with only those networks (empty: all). Throws ConfigError naming
-/// file, line, key and remedy; std::invalid_argument that lists the names if one is unknown.
-FlexerStudy read_flexer_study(const Study &study, const std::vector<std::string> &networks);
+/// Reads what the study has besides (flexer.toml), with only those networks and machines (empty: all). Throws
+/// ConfigError naming file, line, key and remedy; std::invalid_argument that lists the names if one is unknown.
+FlexerStudy read_flexer_study(const Study &study, const std::vector<std::string> &networks,
+                              const std::vector<std::string> &machines);
 
 } // namespace gradweave::evaluation::flexer

@@ -17,10 +17,11 @@ namespace gradweave::evaluation {
 
 /// What is asked of an evaluation, but for its figures.
 struct Request {
-  std::vector<std::string> networks; ///< as the paper calls them; empty: all
-  std::string policy;                ///< of a baseline as the paper describes it; empty: the default
-  std::string command;               ///< of this evaluation, without figures
-  std::uint64_t seed = 1;            ///< of random choices
+  std::vector<std::string> networks;   ///< as the paper calls them; empty: all
+  std::string policy;                  ///< of a baseline as the paper describes it; empty: the default
+  std::string command;                 ///< of this evaluation, without figures
+  std::uint64_t seed = 1;              ///< of random choices
+  std::vector<std::string> machines{}; ///< as the paper calls them, if it has several; empty: all
 };
 
 /// A study whose figures can be made.
@@ -41,6 +42,7 @@ struct Paper {
   const std::vector<std::string_view> &(*figures)(); ///< as --figure takes them, in the order of the paper
   bool policies = false;                             ///< has a baseline that follows a policy
   bool on_npus = false;                              ///< has streams of layers, of which the RTL runs a sample
+  bool machines = false;                             ///< runs on several machines, of which some can be chosen
   /// Throws ConfigError for what is wrong in the study, std::invalid_argument for what is wrong in the request.
   std::unique_ptr<Repetition> (*open)(const Study &study, const Request &request) = nullptr;
 };
