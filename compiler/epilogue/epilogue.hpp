@@ -32,7 +32,7 @@ struct EpilogueRoom {
   std::uint8_t first_semaphore = 0;      ///< the epilogues take kEpilogueSemaphores from here, zero before and behind
   std::uint32_t ahead = 1; ///< areas whose LOADs stand before the runs of the one at hand: 1 to kEpiloguePlaces - 1
 };
-inline constexpr std::uint32_t kEpilogueSemaphores = 8;
+inline constexpr std::uint32_t kEpilogueSemaphores = 10;
 /// Areas of a result tile take so many places of the room by turns.
 inline constexpr std::size_t kEpiloguePlaces = 4;
 
