@@ -33,6 +33,7 @@ struct Variant {
   std::size_t machine = 0;     ///< which of those that there are
   compiler::Schedule schedule; ///< of the product
   std::uint32_t ahead = 1;     ///< EpilogueRoom's
+  compiler::EpilogueRoom::Among among = compiler::EpilogueRoom::Among::kBefore;
 };
 
 /// What is chosen for a pass; none: `epilogues` is empty.
@@ -112,18 +113,21 @@ private:
     compiler::EpilogueRoom room =
         compiler::epilogue_room(npu_, machines_[variant.machine], compiler::semaphores_used(npu_.cores));
     room.ahead = variant.ahead;
+    room.among = variant.among;
     return room;
   }
 
   std::vector<Variant> variants(const ProductPass &pass) const {
     std::vector<Variant> all;
+    using Among = compiler::EpilogueRoom::Among;
     std::vector<compiler::Schedule> schedules{options_.schedule};
     if (pass.pass == compiler::Pass::kBackward)
       schedules.insert(schedules.end(), {compiler::Schedule::kDwMajor, compiler::Schedule::kSequential});
     for (std::size_t machine = 0; machine < machines_.size(); ++machine)
       for (const compiler::Schedule schedule : schedules)
         for (const std::uint32_t ahead : {1U, static_cast<std::uint32_t>(compiler::kEpiloguePlaces - 1)})
-          all.push_back({machine, schedule, ahead});
+          for (const Among among : {Among::kBefore, Among::kBehind, Among::kLast})
+            all.push_back({machine, schedule, ahead, among});
     return all;
   }
 
