@@ -143,8 +143,12 @@ private:
     emit_all_areas();
     const std::size_t begin = first_area(tile), areas = plan_.ends[tile] - begin, at = stores_[tile].command;
     const std::size_t end = tile + 1 < stores_.size() ? last_products_[tile + 1] : product_.size();
-    for (std::size_t n = 0; n < areas; ++n)
-      due_.push_back(at + 1 + n * (end - at) / areas);
+    for (std::size_t n = 0; n < areas; ++n) {
+      const std::size_t shares = room_.among == EpilogueRoom::Among::kBefore   ? n
+                                 : room_.among == EpilogueRoom::Among::kBehind ? n + 1
+                                                                               : areas;
+      due_.push_back(at + 1 + shares * (end - at) / areas);
+    }
     tile_begin_ = begin;
     tile_end_ = plan_.ends[tile];
     posts_.clear();

@@ -31,8 +31,11 @@ struct EpilogueRoom {
   std::uint32_t first_row = 0, rows = 0; ///< of the scratchpad; even
   std::uint8_t first_semaphore = 0;      ///< the epilogues take kEpilogueSemaphores from here, zero before and behind
   std::uint32_t ahead = 1; ///< areas whose LOADs stand before the runs of the one at hand: 1 to kEpiloguePlaces - 1
+  /// Areas of a tile stand among the product's commands up to the next tile: each before its share of them, behind it,
+  /// or all behind the last one. What waits in the vector unit's queue for the tile holds up the product's LOADs.
+  enum class Among : std::uint8_t { kBefore, kBehind, kLast } among = Among::kBefore;
 };
-inline constexpr std::uint32_t kEpilogueSemaphores = 8;
+inline constexpr std::uint32_t kEpilogueSemaphores = 10;
 /// Areas of a result tile take so many places of the room by turns.
 inline constexpr std::size_t kEpiloguePlaces = 4;
 

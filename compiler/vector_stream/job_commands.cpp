@@ -1,6 +1,7 @@
 #include "compiler/vector_stream/job_commands.hpp"
 
 #include "compiler/vector_stream/cut_jobs.hpp"
+#include "compiler/vector_stream/pack_areas.hpp"
 #include "compiler/vector_stream/section.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,9 @@ std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std
                                        const NpuConfig &npu, std::uint8_t first_semaphore) {
   if (npu.vectors() == 0)
     throw JobCommandsError(fmt::format("NPU '{}' has no vector unit; give it one by vector_groups", npu.name));
-  return section_commands(cut_jobs(jobs, npu), addresses, npu, first_semaphore);
+  AreaPlan plan = cut_jobs(jobs, npu);
+  pack_areas(plan, npu);
+  return section_commands(plan, addresses, npu, first_semaphore);
 }
 
 } // namespace gradweave::compiler

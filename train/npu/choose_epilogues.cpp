@@ -30,9 +30,10 @@ using graph::TensorId;
 
 /// How a pass may be compiled to leave room for epilogues.
 struct Variant {
-  std::size_t machine = 0; ///< which of those that there are
-  bool dw_major = false;
-  std::uint32_t ahead = 1; ///< EpilogueRoom's
+  std::size_t machine = 0;     ///< which of those that there are
+  compiler::Schedule schedule; ///< of the product
+  std::uint32_t ahead = 1;     ///< EpilogueRoom's
+  compiler::EpilogueRoom::Among among = compiler::EpilogueRoom::Among::kBefore;
 };
 
 /// What is chosen for a pass; none: `epilogues` is empty.
@@ -46,6 +47,7 @@ struct Choice {
 struct Known {
   std::vector<std::size_t> counts;
   Variant variant;
+  bool sums = false; ///< whether those of operands are taken
 };
 
 class Choosing {
@@ -105,22 +107,27 @@ private:
     return compiler::compile({product.layer}, npu, options_of(product, schedule), cache);
   }
   compiler::Compiled compile(std::size_t pass, const Variant &variant) {
-    return compile(pass, machines_[variant.machine],
-                   variant.dw_major ? compiler::Schedule::kDwMajor : options_.schedule, caches_[variant.machine]);
+    return compile(pass, machines_[variant.machine], variant.schedule, caches_[variant.machine]);
   }
   compiler::EpilogueRoom room(const Variant &variant) const {
     compiler::EpilogueRoom room =
         compiler::epilogue_room(npu_, machines_[variant.machine], compiler::semaphores_used(npu_.cores));
     room.ahead = variant.ahead;
+    room.among = variant.among;
     return room;
   }
 
   std::vector<Variant> variants(const ProductPass &pass) const {
     std::vector<Variant> all;
+    using Among = compiler::EpilogueRoom::Among;
+    std::vector<compiler::Schedule> schedules{options_.schedule};
+    if (pass.pass == compiler::Pass::kBackward)
+      schedules.insert(schedules.end(), {compiler::Schedule::kDwMajor, compiler::Schedule::kSequential});
     for (std::size_t machine = 0; machine < machines_.size(); ++machine)
-      for (const bool dw_major : {false, true})
+      for (const compiler::Schedule schedule : schedules)
         for (const std::uint32_t ahead : {1U, static_cast<std::uint32_t>(compiler::kEpiloguePlaces - 1)})
-          if (!dw_major || pass.pass == compiler::Pass::kBackward) all.push_back({machine, dw_major, ahead});
+          for (const Among among : {Among::kBefore, Among::kBehind, Among::kLast})
+            all.push_back({machine, schedule, ahead, among});
     return all;
   }
 
@@ -137,14 +144,32 @@ private:
       try_variant(index, all, with, variant, best);
     std::vector<std::size_t> &counts = known_[key].counts;
     for (const PassEpilogue &epilogue : all)
-      counts.push_back(count_of(best, epilogue.result));
+      counts.push_back(count_of(best, epilogue.of));
     known_[key].variant = best.variant;
+    known_[key].sums = add_sums(index, best);
     return best;
+  }
+
+  /// Adds all sums of operands, if that is faster.
+  bool add_sums(std::size_t index, Choice &choice) {
+    std::vector<PassEpilogue> with = choice.epilogues;
+    const std::vector<PassEpilogue> sums = finder_.sums_of(index);
+    if (with.empty() || sums.empty()) return false;
+    with.insert(with.end(), sums.begin(), sums.end());
+    const compiler::Compiled compiled = compile(index, choice.variant);
+    const std::vector<isa::Command> commands = commands_with(index, compiled, with, choice.variant);
+    if (commands.empty()) return false;
+    const std::set<OpId> moved = ops_of(sums);
+    const std::uint64_t before = cycles(commands_with(index, compiled, choice.epilogues, choice.variant)) +
+                                 cycles_of({moved.begin(), moved.end()});
+    if (cycles(commands) >= before) return false;
+    choice.epilogues = std::move(with);
+    return true;
   }
 
   static std::size_t count_of(const Choice &choice, TensorId result) {
     for (const PassEpilogue &epilogue : choice.epilogues)
-      if (epilogue.result == result) return epilogue.ops.size();
+      if (epilogue.of == result && !epilogue.is_sum) return epilogue.ops.size();
     return 0;
   }
 
@@ -162,6 +187,9 @@ private:
 
   Choice repeated(std::size_t index, const std::vector<PassEpilogue> &all, const Known &known) {
     Choice choice{first_ops(all, known.counts), known.variant, 0};
+    if (known.sums)
+      for (PassEpilogue &sum : finder_.sums_of(index))
+        choice.epilogues.push_back(std::move(sum));
     if (choice.epilogues.empty() ||
         commands_with(index, compile(index, known.variant), choice.epilogues, known.variant).empty())
       return {};

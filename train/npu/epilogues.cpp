@@ -1,6 +1,7 @@
 #include "train/npu/epilogues.hpp"
 
 #include "compiler/epilogue/matrix_stages.hpp"
+#include "compiler/epilogue/operand_sums.hpp"
 #include "compiler/vector/lower_op.hpp"
 #include "train/npu/plan/in_place.hpp"
 #include "train/npu/plan/product_section.hpp"
@@ -53,6 +54,25 @@ void join_views(compiler::OpJobs &jobs, const std::vector<TensorId> &same) {
           tile.value = names[tile.value];
 }
 
+EpilogueJobs sum_jobs(const Graph &graph, const PassEpilogue &epilogue, const std::vector<TensorId> &same) {
+  EpilogueJobs all;
+  all.is_sum = true;
+  compiler::Epilogue &e = all.epilogue;
+  const Op &op = graph.ops[epilogue.ops[0]];
+  e.jobs = compiler::lower_op(graph, op);
+  e.rows = graph.tensors[op.inputs[0]].shape.rows();
+  e.cols = graph.tensors[op.inputs[0]].shape.cols();
+  for (const compiler::JobValue &value : e.jobs.values) {
+    if (value.tensor != kNone && same[value.tensor] == epilogue.of) e.result = e.in_memory.size();
+    e.in_memory.push_back(true);
+  }
+  return all;
+}
+
+compiler::OperandSum operand_sum(const compiler::Epilogue &e) {
+  return {e.jobs, e.result, e.rows, e.cols, e.addresses};
+}
+
 /// Whether the product, of these commands, has read what the epilogue writes over, when it does.
 bool leaves_operands(const std::vector<isa::Command> &with, const compiler::Epilogue &epilogue,
                      const std::vector<isa::Command> &product, const NpuConfig &npu) {
@@ -103,6 +123,27 @@ std::vector<PassEpilogue> EpilogueFinder::behind(std::size_t index) const {
   std::vector<PassEpilogue> all;
   for (const PlacedTensor &result : pass.results)
     if (std::vector<OpId> ops = ops_behind(pass, result, all); !ops.empty()) all.push_back({result.id, std::move(ops)});
+  return all;
+}
+
+std::vector<PassEpilogue> EpilogueFinder::sums_of(std::size_t index) const {
+  const ProductPass &pass = products_.passes[index];
+  std::vector<PassEpilogue> all;
+  if (pass.layer.groups != 1 || pass.pass != compiler::Pass::kBackward) return all;
+  const auto consumers = graph_.consumers();
+  for (OpId op = 0; op < graph_.ops.size(); ++op) {
+    if (!free_[op] || graph_.ops[op].inputs.size() != 1 || graph_.ops[op].outputs.size() != 1) continue;
+    const TensorId output = graph_.ops[op].outputs[0], input = same_[graph_.ops[op].inputs[0]];
+    const auto is_operand = [&](const PlacedTensor &placed) {
+      return same_[placed.id] == input && !needs_staging(placed) && !has(strided_, placed.id);
+    };
+    const auto is_later = [&](OpId reader) { return at_[reader] > pass.when(); };
+    if (std::none_of(pass.inputs.begin(), pass.inputs.end(), is_operand) ||
+        !std::all_of(consumers[output].begin(), consumers[output].end(), is_later))
+      continue;
+    const PassEpilogue sum{input, {op}, true};
+    if (compiler::is_operand_sum(operand_sum(sum_jobs(graph_, sum, same_).epilogue))) all.push_back(sum);
+  }
   return all;
 }
 
@@ -179,28 +220,29 @@ bool EpilogueFinder::leaves_alone(const Op &op, const std::vector<PassEpilogue> 
 
 EpilogueJobs epilogue_jobs(const Graph &graph, const ProductPass &pass, const PassEpilogue &epilogue,
                            const Views &views, const Keeps &keeps) {
+  if (epilogue.is_sum) return sum_jobs(graph, epilogue, same_as(graph, views));
   EpilogueJobs all;
   for (const PlacedTensor &placed : pass.results)
-    if (placed.id == epilogue.result) all.as = placed.as;
+    if (placed.id == epilogue.of) all.as = placed.as;
   compiler::Epilogue &e = all.epilogue;
-  e.rows = graph.tensors[epilogue.result].shape.rows();
-  e.cols = graph.tensors[epilogue.result].shape.cols();
+  e.rows = graph.tensors[epilogue.of].shape.rows();
+  e.cols = graph.tensors[epilogue.of].shape.cols();
   e.jobs = compiler::lower_ops(graph, epilogue.ops, {}, keeps);
   join_views(e.jobs, same_as(graph, views));
-  const std::vector<OpId> readers = graph.consumers()[epilogue.result];
-  const bool stored = keeps(epilogue.result) || has(graph.results, epilogue.result) ||
+  const std::vector<OpId> readers = graph.consumers()[epilogue.of];
+  const bool stored = keeps(epilogue.of) || has(graph.results, epilogue.of) ||
                       std::any_of(graph.updates.begin(), graph.updates.end(),
-                                  [&](const graph::Update &u) { return u.next == epilogue.result; }) ||
+                                  [&](const graph::Update &u) { return u.next == epilogue.of; }) ||
                       std::any_of(readers.begin(), readers.end(), [&](OpId op) { return !has(epilogue.ops, op); });
   for (std::size_t v = 0; v < e.jobs.values.size(); ++v) {
     compiler::JobValue &value = e.jobs.values[v];
-    if (value.tensor == epilogue.result) {
+    if (value.tensor == epilogue.of) {
       e.result = v;
       if (!stored) value.tensor = kNone;
     }
     e.in_memory.push_back(value.tensor != kNone);
   }
-  if (!stored) all.inside.push_back(epilogue.result);
+  if (!stored) all.inside.push_back(epilogue.of);
   for (const OpId op : epilogue.ops)
     for (const TensorId id : graph.ops[op].outputs) {
       const auto is_value = [id](const compiler::JobValue &value) { return value.tensor == id; };
@@ -213,11 +255,15 @@ std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &comman
                                          const std::vector<EpilogueJobs> &epilogues, const StepMemory &memory,
                                          const compiler::EpilogueRoom &room, const NpuConfig &npu) {
   std::vector<compiler::ResultStore> stores;
-  std::vector<compiler::Epilogue> placed;
+  std::vector<compiler::Epilogue> placed, sums;
   for (const EpilogueJobs &jobs : epilogues) {
     compiler::Epilogue e = jobs.epilogue;
     for (const compiler::JobValue &value : e.jobs.values)
       e.addresses.push_back(value.tensor == kNone ? 0 : memory.places[value.tensor].address);
+    if (jobs.is_sum) {
+      sums.push_back(std::move(e));
+      continue;
+    }
     fit_in_place(e.jobs, e.addresses, e.jobs.values[e.result].name);
     const std::vector<compiler::ResultStore> of_result =
         result_stores(compiled, jobs.as, e.rows, e.cols, placed.size());
@@ -226,9 +272,23 @@ std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &comman
     placed.push_back(std::move(e));
   }
   std::sort(stores.begin(), stores.end(), [](const auto &a, const auto &b) { return a.command < b.command; });
-  std::vector<isa::Command> all = compiler::add_epilogues(commands, stores, placed, room, npu);
+  compiler::EpilogueRoom rest = room;
+  for (const compiler::Epilogue &e : sums) {
+    const std::uint32_t rows = compiler::rows_of_sum(commands, operand_sum(e), room.first_row, npu);
+    if (rows == 0 || rows > rest.rows) return {};
+    rest.rows -= rows;
+  }
+  std::vector<isa::Command> all = compiler::add_epilogues(commands, stores, placed, rest, npu);
   for (const compiler::Epilogue &e : placed)
     if (!leaves_operands(all, e, commands, npu)) return {};
+  compiler::EpilogueRoom lines = rest;
+  lines.first_row += rest.rows;
+  for (const compiler::Epilogue &e : sums) {
+    if (all.empty()) return {};
+    lines.rows = compiler::rows_of_sum(commands, operand_sum(e), room.first_row, npu);
+    all = compiler::add_operand_sum(all, operand_sum(e), room.first_row, lines, npu);
+    lines.first_row += lines.rows;
+  }
   return all;
 }
 

@@ -25,6 +25,9 @@ public:
   /// Of a pass, those that no pass has taken: one for each of its results that has such. Any first ones of an
   /// epilogue's operators may be taken, too.
   std::vector<PassEpilogue> behind(std::size_t pass) const;
+  /// Of a pass of dX and dW, the sums over the rows of its operands that no pass has taken: chains that nobody reads
+  /// before the pass.
+  std::vector<PassEpilogue> sums_of(std::size_t pass) const;
   /// Passes take in their order.
   void take(std::size_t pass, const std::vector<PassEpilogue> &epilogues);
 
@@ -48,7 +51,8 @@ using Keeps = std::function<bool(graph::TensorId)>;
 
 /// What a step's sections have to know of an epilogue.
 struct EpilogueJobs {
-  compiler::Epilogue epilogue;         ///< but for the addresses
+  compiler::Epilogue epilogue; ///< but for the addresses; of a sum, its result is the operand
+  bool is_sum = false;
   compiler::Tensor as{};               ///< the result, in the layer
   std::vector<graph::TensorId> inside; ///< tensors that never reach memory
 };

@@ -10,6 +10,9 @@ namespace gradweave::compiler {
 namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
+/// Of two areas that are under way at once, cycles that each takes at least: what its LOADs, runs and STOREs wait for
+/// each other.
+constexpr std::uint64_t kLeastAreaCycles = 160;
 
 /// Chooses tiles stage by stage. A result is a tile of its own, so that no program writes what it reads.
 class TileChoice {
@@ -195,7 +198,8 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
     const std::uint64_t moving =
         bytes_of_beats(tiles_of(group, {0, lanes, 0, group.steps()}, npu), npu) / npu.bus_bytes;
     // Areas overlap, but for the first one's LOADs and the last one's STOREs, or runs.
-    const std::uint64_t cycles = (all + lanes - 1) / lanes * std::max(busy, moving) + std::min(busy, moving);
+    const std::uint64_t cycles =
+        (all + lanes - 1) / lanes * std::max({busy, moving, kLeastAreaCycles}) + std::min(busy, moving);
     if (best.lanes == 0 || cycles <= best.cycles) best = {lanes, cycles};
   };
   for (std::size_t k = 1; k <= strips_of(all, npu); ++k) {

@@ -71,6 +71,22 @@ VectorJob part_of(const VectorJob &whole, std::size_t begin, std::size_t end) {
   return part;
 }
 
+/// The rows that a job of whole rows gives and none before it gave, which are noted, as ranges.
+std::vector<std::pair<std::size_t, std::size_t>> fresh_rows(const VectorJob &job, std::size_t cols,
+                                                            std::vector<bool> &given) {
+  const std::size_t begin = job.results[0].first / cols, end = (job.results[0].first + job.lanes - 1) / cols + 1;
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  for (std::size_t row = begin; row < end; ++row) {
+    if (given[row]) continue;
+    given[row] = true;
+    if (!ranges.empty() && ranges.back().second == row)
+      ranges.back().second = row + 1;
+    else
+      ranges.emplace_back(row, row + 1);
+  }
+  return ranges;
+}
+
 } // namespace
 
 TensorId named_rows_of(const Graph &graph, const Op &op) {
@@ -96,20 +112,21 @@ OpId gradient_by_rows(const Graph &graph, const Op &op) {
 
 void zero_named_rows(OpJobs &jobs, const std::vector<std::int32_t> &named, const graph::Shape &shape) {
   const std::size_t cols = shape.cols();
-  const std::vector<RowRange> ranges = ranges_of(named, shape.rows());
-  const std::optional<std::size_t> spare = first_unnamed(ranges);
+  const std::optional<std::size_t> spare = first_unnamed(ranges_of(named, shape.rows()));
+  std::optional<VectorJob> zeros;
+  std::vector<bool> zeroed(shape.rows());
   std::vector<compiler::JobStep> steps;
   for (const compiler::JobStep &step : jobs.steps) {
-    const auto *zeros = std::get_if<VectorJob>(&step);
-    if (zeros == nullptr || !zeros->operands.empty()) {
-      steps.push_back(step);
+    const auto *job = std::get_if<VectorJob>(&step);
+    if (job != nullptr && job->operands.empty()) {
+      zeros = *job;
+      if (spare) steps.emplace_back(part_of(*zeros, *spare * cols, (*spare + 1) * cols));
       continue;
     }
-    for (const RowRange &range : ranges)
-      if (range.named)
-        steps.emplace_back(part_of(*zeros, range.begin * cols, range.end * cols));
-      else if (range.begin == spare)
-        steps.emplace_back(part_of(*zeros, range.begin * cols, (range.begin + 1) * cols));
+    if (job != nullptr && zeros)
+      for (const auto &[begin, end] : fresh_rows(*job, cols, zeroed))
+        steps.emplace_back(part_of(*zeros, begin * cols, end * cols));
+    steps.push_back(step);
   }
   jobs.steps = std::move(steps);
 }

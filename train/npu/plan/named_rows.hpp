@@ -16,8 +16,8 @@ graph::TensorId named_rows_of(const graph::Graph &graph, const graph::Op &op);
 /// Of an AdamW or Sgd whose gradient is such a one, the op that gives it; kNone of all other ops.
 graph::OpId gradient_by_rows(const graph::Graph &graph, const graph::Op &op);
 
-/// Jobs of a GatherGradient that begin with zeros everywhere, with zeros in the rows that are named, and in the first
-/// that is not.
+/// Jobs of a GatherGradient that begin with zeros everywhere, with zeros in the first row that is not named, and in
+/// each that is right before it is first added to.
 void zero_named_rows(compiler::OpJobs &jobs, const std::vector<std::int32_t> &named, const graph::Shape &shape);
 
 /// Jobs of elements that update a parameter of `shape` from `gradient`, by ranges of rows: those that are named from

@@ -24,10 +24,12 @@ struct Station {
   std::optional<std::size_t> group = std::nullopt; ///< which item group; then there is nothing else
 };
 
-/// Operators that run on the tiles of a product's result while these are in the scratchpad.
+/// Operators that run on the tiles of a product's result, or a sum over the rows of its operand, while these are in the
+/// scratchpad.
 struct PassEpilogue {
-  graph::TensorId result = graph::kNone; ///< of the pass
-  std::vector<graph::OpId> ops;          ///< ascending
+  graph::TensorId of = graph::kNone; ///< a result of the pass; of a sum an operand
+  std::vector<graph::OpId> ops;      ///< ascending; the sum alone
+  bool is_sum = false;
 };
 using Epilogues = std::vector<std::vector<PassEpilogue>>; ///< of each pass
 
