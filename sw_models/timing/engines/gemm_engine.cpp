@@ -82,17 +82,16 @@ void GemmEngine::log_progress() {
   progress_.add(swap, swap + rows_ + cols_ - 2);
 }
 
-void GemmEngine::count_block(const Block &block) {
-  const isa::GemmCommand &gemm = block.gemm->command;
-  const std::uint64_t rows = std::min(rows_, gemm.m - block.place.row * rows_);
-  const std::uint64_t cols = std::min(cols_, gemm.n - block.place.col * cols_);
-  const std::uint64_t steps = block.gemm->steps(), macs = rows * cols * block.gemm->working_steps;
+void GemmEngine::count(const Gemm &product, std::uint64_t block_rows, std::uint64_t block_cols) {
+  const isa::GemmCommand &gemm = product.command;
+  const std::uint64_t results = std::uint64_t{gemm.m} * gemm.n, macs = results * product.working_steps;
+  const std::uint64_t steps = block_rows * block_cols * product.steps();
   AccessCounts &a = totals_.accesses;
   a.macs += macs;
   a.idle_macs += steps * rows_ * cols_ - macs;
   a.operand_read_bytes += steps * 2 * lanes_ * kBf16Bytes;
-  if (gemm.acc) a.sum_read_bytes += rows * lanes_ * kFp32Bytes;
-  a.result_write_bytes += rows * cols * (gemm.out_bf16 ? kBf16Bytes : kFp32Bytes);
+  if (gemm.acc) a.sum_read_bytes += gemm.m * block_cols * lanes_ * kFp32Bytes;
+  a.result_write_bytes += results * (gemm.out_bf16 ? kBf16Bytes : kFp32Bytes);
 }
 
 void GemmEngine::start_null(std::uint64_t cycle) {
@@ -120,7 +119,6 @@ void GemmEngine::start_block(const Block &next, std::uint64_t here, std::uint64_
   current_ = next;
   current_.start = start;
   reads_ = {};
-  count_block(next);
   const Gemm &gemm = *next.gemm;
   const std::uint64_t first = start + latency::kBlockToRead;
   if (gemm.banks.a.overlaps(gemm.banks.b))
@@ -166,6 +164,7 @@ void GemmEngine::start_product(std::uint64_t cycle, const Gemm &product, std::ui
   const isa::GemmCommand &command = gemm.command;
   const std::uint32_t block_rows = (command.m + rows_ - 1) / rows_, block_cols = (command.n + cols_ - 1) / cols_;
 
+  count(gemm, block_rows, block_cols);
   totals_.shadow -= clip(cycle); // the first block waits from the next cycle on, the last one until it starts
   std::uint64_t here = cycle + latency::kAcceptToBlock;
   Block next;

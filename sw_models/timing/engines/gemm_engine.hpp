@@ -90,8 +90,8 @@ private:
   void start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible);
   std::uint64_t forecast() const;
   void close_feed(std::uint64_t next_here);
-  /// What the block's steps, initial values and results access.
-  void count_block(const Block &block);
+  /// What the steps, initial values and results of a product's blocks access.
+  void count(const Gemm &product, std::uint64_t block_rows, std::uint64_t block_cols);
   void log_progress();
 
   std::uint32_t rows_, cols_, lanes_;
