@@ -158,6 +158,22 @@ void GemmEngine::start_conv(std::uint64_t cycle, const isa::ConvCommand &conv) {
                 cycle + latency::kAcceptToBlock + lanes);
 }
 
+/// Blocks whose reads never meet take the same time wherever they are, and however many rows and columns they have.
+bool GemmEngine::blocks_alike(const Gemm &product) const {
+  const GemmBanks &banks = product.banks;
+  if (limit_ != kNever || progress_.on() || banks.a.overlaps(banks.b)) return false;
+  return !product.command.acc || (!banks.c.overlaps(banks.a) && !banks.c.overlaps(banks.b));
+}
+
+void GemmEngine::repeat(std::uint64_t blocks, std::uint64_t before, const Totals &counted) {
+  const std::uint64_t later = blocks * (current_.start - before);
+  for (std::uint64_t *time :
+       {&current_.start, &current_.feed.first, &current_.feed.last, &shadow_.since, &shadow_.written})
+    *time += later;
+  for (const auto total : {&Totals::active, &Totals::bank, &Totals::shadow, &Totals::blocks})
+    totals_.*total += blocks * (totals_.*total - counted.*total);
+}
+
 void GemmEngine::start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible) {
   Gemm &gemm = gemms_[gemm_count_++ % gemms_.size()];
   gemm = product;
@@ -169,13 +185,23 @@ void GemmEngine::start_product(std::uint64_t cycle, const Gemm &product, std::ui
   std::uint64_t here = cycle + latency::kAcceptToBlock;
   Block next;
   next.gemm = &gemm;
-  for (next.place.row = 0; next.place.row < block_rows; ++next.place.row)
-    for (next.place.col = 0; next.place.col < block_cols; ++next.place.col) {
-      start_block(next, here, visible);
-      if (visible != 0 && drains_) // the GEMM before ends with this block's pass, whatever follows
-        done_[(last_ - 1) % kRing] = std::max(swapped(current_), shadow_.written) + drain_ + latency::kWrittenToDone;
-      here = visible = 0;
+  const std::uint64_t blocks = std::uint64_t{block_rows} * block_cols;
+  const bool alike = blocks > 2 && blocks_alike(gemm);
+  for (std::uint64_t b = 0; b < blocks; ++b) {
+    next.place = {static_cast<std::uint32_t>(b / block_cols), static_cast<std::uint32_t>(b % block_cols)};
+    const Pattern pattern_before = pattern();
+    const std::uint64_t before = current_.start;
+    const Totals counted = totals_;
+    start_block(next, here, visible);
+    if (visible != 0 && drains_) // the GEMM before ends with this block's pass, whatever follows
+      done_[(last_ - 1) % kRing] = std::max(swapped(current_), shadow_.written) + drain_ + latency::kWrittenToDone;
+    here = visible = 0;
+    if (alike && b > 0 && pattern() == pattern_before) {
+      repeat(blocks - 1 - b, before, counted);
+      current_.place = {block_rows - 1, block_cols - 1};
+      break;
     }
+  }
   totals_.shadow += clip(current_.start);
   gemm_ready_ = current_.start + latency::kBlocksToStart;
   done_[last_++ % kRing] = forecast();
