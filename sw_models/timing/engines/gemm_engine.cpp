@@ -82,17 +82,16 @@ void GemmEngine::log_progress() {
   progress_.add(swap, swap + rows_ + cols_ - 2);
 }
 
-void GemmEngine::count_block(const Block &block) {
-  const isa::GemmCommand &gemm = block.gemm->command;
-  const std::uint64_t rows = std::min(rows_, gemm.m - block.place.row * rows_);
-  const std::uint64_t cols = std::min(cols_, gemm.n - block.place.col * cols_);
-  const std::uint64_t steps = block.gemm->steps(), macs = rows * cols * block.gemm->working_steps;
+void GemmEngine::count(const Gemm &product, std::uint64_t block_rows, std::uint64_t block_cols) {
+  const isa::GemmCommand &gemm = product.command;
+  const std::uint64_t results = std::uint64_t{gemm.m} * gemm.n, macs = results * product.working_steps;
+  const std::uint64_t steps = block_rows * block_cols * product.steps();
   AccessCounts &a = totals_.accesses;
   a.macs += macs;
   a.idle_macs += steps * rows_ * cols_ - macs;
   a.operand_read_bytes += steps * 2 * lanes_ * kBf16Bytes;
-  if (gemm.acc) a.sum_read_bytes += rows * lanes_ * kFp32Bytes;
-  a.result_write_bytes += rows * cols * (gemm.out_bf16 ? kBf16Bytes : kFp32Bytes);
+  if (gemm.acc) a.sum_read_bytes += gemm.m * block_cols * lanes_ * kFp32Bytes;
+  a.result_write_bytes += results * (gemm.out_bf16 ? kBf16Bytes : kFp32Bytes);
 }
 
 void GemmEngine::start_null(std::uint64_t cycle) {
@@ -120,7 +119,6 @@ void GemmEngine::start_block(const Block &next, std::uint64_t here, std::uint64_
   current_ = next;
   current_.start = start;
   reads_ = {};
-  count_block(next);
   const Gemm &gemm = *next.gemm;
   const std::uint64_t first = start + latency::kBlockToRead;
   if (gemm.banks.a.overlaps(gemm.banks.b))
@@ -160,23 +158,50 @@ void GemmEngine::start_conv(std::uint64_t cycle, const isa::ConvCommand &conv) {
                 cycle + latency::kAcceptToBlock + lanes);
 }
 
+/// Blocks whose reads never meet take the same time wherever they are, and however many rows and columns they have.
+bool GemmEngine::blocks_alike(const Gemm &product) const {
+  const GemmBanks &banks = product.banks;
+  if (limit_ != kNever || progress_.on() || banks.a.overlaps(banks.b)) return false;
+  return !product.command.acc || (!banks.c.overlaps(banks.a) && !banks.c.overlaps(banks.b));
+}
+
+void GemmEngine::repeat(std::uint64_t blocks, std::uint64_t before, const Totals &counted) {
+  const std::uint64_t later = blocks * (current_.start - before);
+  for (std::uint64_t *time :
+       {&current_.start, &current_.feed.first, &current_.feed.last, &shadow_.since, &shadow_.written})
+    *time += later;
+  for (const auto total : {&Totals::active, &Totals::bank, &Totals::shadow, &Totals::blocks})
+    totals_.*total += blocks * (totals_.*total - counted.*total);
+}
+
 void GemmEngine::start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible) {
   Gemm &gemm = gemms_[gemm_count_++ % gemms_.size()];
   gemm = product;
   const isa::GemmCommand &command = gemm.command;
   const std::uint32_t block_rows = (command.m + rows_ - 1) / rows_, block_cols = (command.n + cols_ - 1) / cols_;
 
+  count(gemm, block_rows, block_cols);
   totals_.shadow -= clip(cycle); // the first block waits from the next cycle on, the last one until it starts
   std::uint64_t here = cycle + latency::kAcceptToBlock;
   Block next;
   next.gemm = &gemm;
-  for (next.place.row = 0; next.place.row < block_rows; ++next.place.row)
-    for (next.place.col = 0; next.place.col < block_cols; ++next.place.col) {
-      start_block(next, here, visible);
-      if (visible != 0 && drains_) // the GEMM before ends with this block's pass, whatever follows
-        done_[(last_ - 1) % kRing] = std::max(swapped(current_), shadow_.written) + drain_ + latency::kWrittenToDone;
-      here = visible = 0;
+  const std::uint64_t blocks = std::uint64_t{block_rows} * block_cols;
+  const bool alike = blocks > 2 && blocks_alike(gemm);
+  for (std::uint64_t b = 0; b < blocks; ++b) {
+    next.place = {static_cast<std::uint32_t>(b / block_cols), static_cast<std::uint32_t>(b % block_cols)};
+    const Pattern pattern_before = pattern();
+    const std::uint64_t before = current_.start;
+    const Totals counted = totals_;
+    start_block(next, here, visible);
+    if (visible != 0 && drains_) // the GEMM before ends with this block's pass, whatever follows
+      done_[(last_ - 1) % kRing] = std::max(swapped(current_), shadow_.written) + drain_ + latency::kWrittenToDone;
+    here = visible = 0;
+    if (alike && b > 0 && pattern() == pattern_before) {
+      repeat(blocks - 1 - b, before, counted);
+      current_.place = {block_rows - 1, block_cols - 1};
+      break;
     }
+  }
   totals_.shadow += clip(current_.start);
   gemm_ready_ = current_.start + latency::kBlocksToStart;
   done_[last_++ % kRing] = forecast();

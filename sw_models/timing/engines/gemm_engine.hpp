@@ -74,6 +74,24 @@ private:
     std::uint64_t written = 0; ///< all results until now; a pass may begin
   };
 
+  /// All that decides how blocks alike follow the current one: times from its start on.
+  struct Pattern {
+    std::uint64_t first, last, shadow_since, written;
+    bool initialised, drains;
+    bool operator==(const Pattern &o) const {
+      return first == o.first && last == o.last && shadow_since == o.shadow_since && written == o.written &&
+             initialised == o.initialised && drains == o.drains;
+    }
+  };
+  Pattern pattern() const {
+    const std::uint64_t start = current_.start;
+    return {current_.feed.first - start, current_.feed.last - start, shadow_.since - start,
+            shadow_.written - start,     shadow_.initialised,        drains_};
+  }
+  bool blocks_alike(const Gemm &product) const;
+  /// `blocks` more blocks follow, each as the current one followed that from `before`, when the totals were `counted`.
+  void repeat(std::uint64_t blocks, std::uint64_t before, const Totals &counted);
+
   bool in_flight() const { return first_ != last_; }
   std::uint64_t clip(std::uint64_t cycle) const { return std::min(cycle, limit_); }
   std::uint64_t swapped(const Block &block) const;
@@ -90,8 +108,8 @@ private:
   void start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible);
   std::uint64_t forecast() const;
   void close_feed(std::uint64_t next_here);
-  /// What the block's steps, initial values and results access.
-  void count_block(const Block &block);
+  /// What the steps, initial values and results of a product's blocks access.
+  void count(const Gemm &product, std::uint64_t block_rows, std::uint64_t block_cols);
   void log_progress();
 
   std::uint32_t rows_, cols_, lanes_;

@@ -359,10 +359,10 @@ bool MemorySystem::issue_stores(std::uint64_t until) {
 // - Stores wait for nobody but their own answers.
 bool MemorySystem::advance(std::uint64_t horizon) {
   for (;;) {
-    if (issue_stores(horizon)) return true;
+    if (store_.next < horizon && issue_stores(horizon)) return true;
     const std::uint64_t choice = channel_.next_choice(waiting()).cycle;
     const std::uint64_t offers = choice == DramChannel::kNone ? horizon : std::min(horizon, choice + latency_ + 1);
-    if (offer_loads(offers)) return true;
+    if (load_.next < offers && offer_loads(offers)) return true;
     if (channel_.next_choice(waiting()).cycle >= horizon) return false;
     do {
       if (serve(horizon)) return true;

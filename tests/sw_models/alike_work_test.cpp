@@ -1,5 +1,6 @@
-// Many bursts in one step are the same as one by one. A run with a progress log follows each beat; a run without takes
-// the short way wherever it can: every command's times and every counter have to agree, on random memories.
+// Many bursts, or blocks, in one step are the same as one by one. A run with a progress log follows each beat and
+// block; a run without takes the short way wherever it can: every command's times and every counter have to agree, on
+// random memories.
 #include "base/random/dice.hpp"
 #include "sw_models/timing/npu_timing.hpp"
 
@@ -59,6 +60,28 @@ isa::DmaCommand draw_transfer(Dice &dice, const Machine &npu) {
   return dma;
 }
 
+/// Of up to 400 blocks, some with initial values; operands in banks of their own or, a third of the time, not.
+isa::GemmCommand draw_product(Dice &dice, const Machine &npu) {
+  isa::GemmCommand gemm;
+  gemm.m = dice.between(1, 20 * npu.rows);
+  gemm.n = dice.between(1, 20 * npu.cols);
+  gemm.k = dice.between(1, dice.chance(0.5) ? 3 * npu.lanes() : 2 * npu.lanes() + npu.rows);
+  gemm.acc = dice.chance(0.4);
+  gemm.out_bf16 = dice.chance(0.5);
+  const auto panels = [&](std::uint32_t cols) { return (cols + npu.lanes() - 1) / npu.lanes(); };
+  const std::uint32_t quarter = npu.spm_rows() / 4;
+  const auto place = [&](std::uint32_t &rows, std::uint32_t &cols, std::uint32_t words, std::uint32_t at) {
+    cols = std::min(cols, npu.lanes() * std::max(1U, quarter / words / std::max(1U, rows)));
+    rows = std::min(rows, quarter / words / panels(cols));
+    return isa::SpmTile{dice.chance(0.1) ? 0 : at * quarter, rows * words, 0};
+  };
+  gemm.a = place(gemm.k, gemm.m, 1, 0);
+  gemm.cout = place(gemm.m, gemm.n, 2, 3);
+  gemm.b = place(gemm.k, gemm.n, 1, 1);
+  if (gemm.acc) gemm.cin = place(gemm.m, gemm.n, 2, 2);
+  return gemm;
+}
+
 /// LOADs and STOREs that wait for one another now and then, and products that take the channel's attention off them.
 std::vector<isa::Command> draw_stream(Dice &dice, const Machine &npu) {
   std::vector<isa::Command> stream;
@@ -66,11 +89,8 @@ std::vector<isa::Command> draw_stream(Dice &dice, const Machine &npu) {
   for (std::uint32_t i = dice.between(1, 40); i-- > 0;) {
     isa::Decoded d;
     isa::Sync sync;
-    if (dice.chance(0.15)) {
-      isa::GemmCommand gemm;
-      gemm.m = gemm.n = gemm.k = std::min(npu.rows, npu.cols);
-      gemm.a = gemm.b = gemm.cout = {0, npu.spm_rows() / 4, 0};
-      d.op = gemm;
+    if (dice.chance(0.3)) {
+      d.op = draw_product(dice, npu);
     } else {
       const isa::DmaCommand dma = draw_transfer(dice, npu);
       if (dma.store && posted > 0 && dice.chance(0.5)) {
@@ -92,7 +112,7 @@ RunResult follow(const Machine &npu, const std::vector<isa::Command> &stream, bo
   return NpuTiming(npu, stream.data(), stream.size(), {}, kNever, log).run();
 }
 
-TEST(AlikeBursts, AreServedInOneStepAsOneByOne) {
+TEST(AlikeWork, IsDoneInOneStepAsOneByOne) {
   std::size_t commands = 0;
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     Dice dice(seed);
