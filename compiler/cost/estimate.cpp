@@ -138,13 +138,14 @@ bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer 
 
 /// Those of two products of three tensors; searches ask for too many to allocate them.
 struct Streams {
-  std::array<Stream, 6> streams;
+  static constexpr std::size_t kMost = 6;
+  std::array<Stream, kMost> streams;
   std::size_t count = 0;
 
   void push_back(const Stream &stream) { streams[count++] = stream; }
   Stream &back() { return streams[count - 1]; }
-  Stream *begin() { return streams.data(); }
-  Stream *end() { return streams.data() + count; }
+  const Stream *begin() const { return streams.data(); }
+  const Stream *end() const { return streams.data() + count; }
 };
 
 /// All tensors that a phase moves, a group's worth, in tiles of a shape.
@@ -204,12 +205,15 @@ struct Residence {
 };
 
 /// The estimate gets the rows that areas would like.
-Residence reside(Streams &streams, double rows_of_core, RoughEstimate &e) {
+Residence reside(const Streams &streams, double rows_of_core, RoughEstimate &e) {
   const std::array<double *, 3> area_rows{&e.shared_rows, &e.other_rows, &e.result_rows};
   // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
   Residence r;
-  double capacity = rows_of_core, ahead = 0; // rows
+  double capacity = rows_of_core, ahead = 0;            // rows
+  std::array<const Stream *, Streams::kMost> by_gain{}; // streams are large
+  std::size_t count = 0;
   for (const Stream &s : streams) {
+    by_gain[count++] = &s;
     *area_rows[s.area] += 2 * s.rows;
     capacity -= s.rows;
     ahead += s.partial ? s.rows / 2 : s.rows; // sums stay, their bf16 results do not
@@ -220,9 +224,11 @@ Residence reside(Streams &streams, double rows_of_core, RoughEstimate &e) {
   r.overlap = std::clamp(capacity / ahead, 0.0, 1.0);
   capacity -= ahead;
   // Keep what saves most per row; a part of a tensor saves its part.
-  std::sort(streams.begin(), streams.end(),
-            [](const Stream &x, const Stream &y) { return x.again.bytes * y.kept_rows > y.again.bytes * x.kept_rows; });
-  for (const Stream &s : streams) {
+  std::sort(by_gain.begin(), by_gain.begin() + count, [](const Stream *x, const Stream *y) {
+    return x->again.bytes * y->kept_rows > y->again.bytes * x->kept_rows;
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    const Stream &s = *by_gain[i];
     if (s.again.bytes <= 0 || capacity <= 0) continue;
     const double share = s.kept_rows <= capacity ? 1 : capacity / s.kept_rows;
     r.moves += s.again * -share;
@@ -237,7 +243,7 @@ struct TileWork {
   double compute = 0, products = 0;
 };
 
-RoughEstimate estimate(Streams streams, const TileWork &work, const Layer &layer, const Machine &npu,
+RoughEstimate estimate(const Streams &streams, const TileWork &work, const Layer &layer, const Machine &npu,
                        std::uint32_t cores) {
   RoughEstimate e;
   const std::uint32_t rows_of_core = npu.spm_rows() / cores;

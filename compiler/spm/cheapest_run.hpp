@@ -35,20 +35,26 @@ public:
 
   std::optional<std::uint32_t> run() {
     // A cheapest run can always be slid until it begins or ends at a segment's edge. Segments are visited from the side
-    // that wins ties, so that a run which costs nothing ends the search.
-    std::size_t low = kFromTop ? last_ : begin_, high = low;
-    for (std::size_t n = 0; n <= last_ - begin_; ++n) {
-      const std::size_t i = kFromTop ? last_ - n : begin_ + n;
-      const std::uint32_t first = std::max(segments_[i].rows.first, area_.first);
-      const std::uint32_t end = std::min(segments_[i].rows.end(), area_.end());
+    // that wins ties, so that a run which costs nothing ends the search. Of the runs at a segment's edges one lies
+    // among those before it, back to turn `back`, the other among those behind it, up to turn `ahead`.
+    const std::size_t turns = last_ - begin_ + 1;
+    Cursor here{segments_ + (kFromTop ? last_ : begin_)}, back = here, ahead = here;
+    for (; here.turn <= turns; here.next()) {
+      const std::uint32_t first = std::max(here.segment->rows.first, area_.first);
+      const std::uint32_t end = std::min(here.segment->rows.end(), area_.end());
       if (best_ == 0 && (kFromTop ? first <= best_row_ && end <= best_row_ + rows_ : end >= best_row_ + rows_)) break;
-      if (first + rows_ <= area_.end()) {
-        move_to(high, first + rows_ - 1);
-        consider(first, i, high);
+      const bool begins = first + rows_ <= area_.end(), ends = end >= area_.first + rows_;
+      if (kFromTop ? ends : begins) {
+        const std::uint32_t at = kFromTop ? end - rows_ : first;
+        ahead.go_to(kFromTop ? at : at + rows_ - 1);
+        if (visits_ <= ahead.turn) visit(ahead);
+        consider(at, here.turn, ahead.turn);
       }
-      if (end >= area_.first + rows_) {
-        move_to(low, end - rows_);
-        consider(end - rows_, low, i);
+      if (kFromTop ? begins : ends) {
+        const std::uint32_t at = kFromTop ? first : end - rows_;
+        back.go_to(kFromTop ? at + rows_ - 1 : at);
+        if (visits_ <= here.turn) visit(here);
+        consider(at, back.turn, here.turn);
       }
     }
     return found_ ? std::optional<std::uint32_t>(best_row_) : std::nullopt;
@@ -62,30 +68,51 @@ private:
   /// Rounding leaves differences of sums this exact.
   static constexpr double kRounding = 1e-9;
 
-  /// Position of a segment in the order of visits.
-  std::size_t turn(std::size_t segment) const { return 1 + (kFromTop ? last_ - segment : segment - begin_); }
+  /// A segment, and its turn in the order of visits, from 1 on.
+  struct Cursor {
+    const Segment *segment;
+    std::size_t turn = 1;
 
-  void visit(std::size_t until) {
-    for (; visits_ <= until; ++visits_) {
-      const double c = cost_(segments_[kFromTop ? last_ + 1 - visits_ : begin_ + visits_ - 1]);
-      const VisitedSegment &before = visited_[visits_ - 1];
-      visited_[visits_] = {c, before.sum + (c < kInfinite ? c : 0), before.infinite + (c < kInfinite ? 0 : 1)};
+    void next() {
+      segment += kFromTop ? -1 : 1;
+      ++turn;
+    }
+    /// To the segment with a row that no segment before it has.
+    void go_to(std::uint32_t row) {
+      while (kFromTop ? segment->rows.first > row : segment->rows.end() <= row)
+        next();
+    }
+  };
+
+  void visit(const Cursor &until) {
+    const Segment *segment = until.segment;
+    segment += (kFromTop ? 1 : -1) * static_cast<std::ptrdiff_t>(until.turn - visits_);
+    VisitedSegment visited = visited_[visits_ - 1];
+    for (; visits_ <= until.turn; ++visits_, segment += kFromTop ? -1 : 1) {
+      visited.cost = cost_(*segment);
+      if (visited.cost < kInfinite)
+        visited.sum += visited.cost;
+      else
+        ++visited.infinite;
+      visited_[visits_] = visited;
     }
   }
 
-  /// A run that begins in segment `low` and ends in `high`. Sums are taken the same way for all runs, so that those of
-  /// equal cost are equal; only what differs beyond doubt is told from the visit's sums.
-  void consider(std::uint32_t first, std::size_t low, std::size_t high) {
-    const std::size_t start = kFromTop ? turn(high) : turn(low), end = kFromTop ? turn(low) : turn(high);
-    visit(end);
+  /// A run in the segments of these turns. Most are dearer than the best beyond doubt.
+  void consider(std::uint32_t first, std::size_t start, std::size_t end) {
     const VisitedSegment &before = visited_[start - 1], &after = visited_[end];
     const double about = after.sum - before.sum;
-    if (after.infinite != before.infinite || about > best_ + kRounding * after.sum) return;
+    if (after.infinite == before.infinite && about <= best_ + kRounding * after.sum)
+      compare(first, about > 0 ? start : end + 1, end);
+  }
+
+  /// Sums are taken the same way for all runs, by ascending rows, so that those of equal cost are equal.
+  void compare(std::uint32_t first, std::size_t start, std::size_t end) {
     double sum = 0;
-    if (about > 0)
-      for (std::size_t i = low; i <= high && sum <= best_; ++i)
-        sum += visited_[turn(i)].cost;
-    if (sum <= best_) sum += position_(RowRange{first, rows_});
+    for (std::size_t n = start; n <= end && sum <= best_; ++n)
+      sum += visited_[kFromTop ? start + end - n : n].cost;
+    if (sum > best_) return;
+    sum += position_(RowRange{first, rows_});
     if (sum < best_ || (sum == best_ && found_ && wins_tie(first))) {
       best_ = sum;
       best_row_ = first;
@@ -94,13 +121,6 @@ private:
   }
 
   bool wins_tie(std::uint32_t first) const { return kFromTop ? first > best_row_ : first < best_row_; }
-
-  void move_to(std::size_t &segment, std::uint32_t row) const {
-    while (segments_[segment].rows.first > row)
-      --segment;
-    while (segments_[segment].rows.end() <= row)
-      ++segment;
-  }
 
   const Segment *segments_;
   std::size_t begin_, last_;

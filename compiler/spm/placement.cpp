@@ -64,12 +64,14 @@ void Placement::count_operand(const Tile &t, int change) {
     tiles[bank] += static_cast<std::uint32_t>(change);
 }
 
-/// For an operand: rows in banks that hold tiles of the other operands' area, from which the array reads in the same
-/// cycles.
-void Placement::find_foreign_rows(const Tile &t) {
+/// For an operand that is to lie in an area: rows in banks that hold tiles of the other operands' area, from which the
+/// array reads in the same cycles. None where they are in other banks than the area.
+void Placement::find_foreign_rows(const Tile &t, const RowRange &area) {
   foreign_.clear();
   if (t.side == TileSide::kResult || npu_.spm_banks == 1) return;
   const BankRows &tiles = operands_[t.side == TileSide::kShared ? 1 : 0];
+  const auto first = tiles.begin() + area.first / bank_rows_, end = tiles.begin() + (area.end() - 1) / bank_rows_ + 1;
+  if (std::all_of(first, end, [](std::uint32_t count) { return count == 0; })) return;
   foreign_.resize(tiles.size() + 1, 0);
   for (std::size_t bank = 0; bank < tiles.size(); ++bank)
     foreign_[bank + 1] = foreign_[bank] + (tiles[bank] > 0 ? bank_rows_ : 0);
@@ -89,8 +91,8 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
   Tile &t = tile(id);
   const bool loads = needs_load(t);
   const auto take = [&](const SpmMap::Segment &s) { return cost(s, loads, t.rows); };
-  find_foreign_rows(t);
-  const bool shares_banks = !foreign_.empty() && bank_cost(area) > 0;
+  find_foreign_rows(t, area);
+  const bool shares_banks = !foreign_.empty();
   const auto lie = [&](RowRange rows) { return shares_banks ? bank_cost(rows) : 0; };
   const auto row = map_.cheapest(t.rows, area, take, lie, t.side != TileSide::kShared);
   if (!row) return false;

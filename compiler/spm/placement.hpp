@@ -70,7 +70,7 @@ private:
   }
   /// The tile comes to, or leaves, the banks where it lies.
   void count_operand(const Tile &t, int change);
-  void find_foreign_rows(const Tile &t);
+  void find_foreign_rows(const Tile &t, const RowRange &area);
   double bank_cost(RowRange rows) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
   LastUse evict(std::int32_t id);
@@ -89,8 +89,8 @@ private:
   std::uint32_t bank_rows_;
   std::array<BankRows, 2> operands_; ///< tiles of the shared and of the other area, by bank
   // Room to work in, for what is called too often to allocate:
-  /// Rows in banks with operands of the other area, before the first row of each bank; empty: none. Of the last
-  /// find_foreign_rows().
+  /// Rows in banks with operands of the other area, before the first row of each bank; empty: they share no bank. Of
+  /// the last find_foreign_rows().
   BankRows foreign_;
   std::vector<std::int32_t> wanted_;
   std::vector<std::int32_t> placed_;

@@ -51,8 +51,6 @@ public:
   Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, TileTable table, const TrafficLimit &limit)
       : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(std::move(table)), placement_(table_, npu_),
         writer_(program_, layout_, npu_) {
-    program_.layers = walk.layers();
-    program_.reductions = walk.reductions();
     for (const PhasePlan &plan : plans)
       if (plan.section) program_.sections[{plan.layer, plan.section->result}] = plan.section;
     program_.dram_bytes = layout_.bytes;
@@ -70,7 +68,10 @@ public:
   }
 
   bool run(const std::vector<PhasePlan> &plans, const Slice &slice, PlacementWatch *watch);
-  Program take() {
+  /// The program of the walk, once all of it has run.
+  Program take(const TileWalk &walk) {
+    program_.layers = walk.layers();
+    program_.reductions = walk.reductions();
     program_.visits = placement_.visits();
     return std::move(program_);
   }
@@ -247,7 +248,7 @@ std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const Tile
       if (lost != nullptr) *lost += products;
       return std::nullopt;
     }
-  return allocator.take();
+  return allocator.take(walk);
 }
 
 } // namespace

@@ -107,6 +107,10 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
                      const std::vector<Layer> &layers, const Layout &layout,
                      const std::vector<ReductionPlans> &reductions, const NpuConfig &npu) {
   TableBuilder builder(*this, npu.lanes());
+  std::size_t products = 0;
+  for (const Slice &slice : order)
+    products += slice.end - slice.first;
+  needs.reserve(products);
   std::vector<bool> in_parts; // by tile, if any
   for (const Slice &slice : order)
     for (std::size_t i = slice.first; i < slice.end; ++i) {
