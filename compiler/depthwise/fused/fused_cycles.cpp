@@ -35,8 +35,11 @@ double fused_memory_cycles(std::uint64_t rows, std::uint64_t cols, const Machine
 double fused_cycles(const std::vector<Layer> &layers, const FusedLayout &layout, const Machine &npu) {
   double memory = 0, others = 0;
   std::size_t images = 1;
-  for (std::size_t area = 0; area < layout.areas; ++area) {
-    const std::vector<FusedRows> rows = fused_rows(layers, layout.rows_of(area));
+  for (std::size_t area = 0; area < layout.areas(); ++area) {
+    const std::size_t first = area * layout.rows;
+    const std::vector<FusedRows> rows =
+        fused_rows(layers, {static_cast<std::int64_t>(first),
+                            std::min<std::size_t>(layout.rows, layout.maps.back().height - first)});
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const FusedMap &map = layout.maps[i];
       if (layers[i].vector) images = layers[i].conv->batch;

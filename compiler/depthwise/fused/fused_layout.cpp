@@ -27,10 +27,9 @@ std::size_t congruent(std::size_t least, std::size_t to, std::size_t modulus) {
 
 class LayoutBuilder {
 public:
-  /// `rows`: of the largest area.
-  LayoutBuilder(const std::vector<Layer> &layers, std::size_t areas, std::size_t rows, const Machine &npu)
+  LayoutBuilder(const std::vector<Layer> &layers, std::size_t rows, const Machine &npu)
       : layers_(layers), lanes_(npu.lanes()), npu_(npu) {
-    layout_.areas = areas;
+    layout_.rows = rows;
     const std::vector<FusedRows> taken = fused_rows(layers, {0, rows});
     for (std::size_t i = 0; i <= layers.size(); ++i)
       add_map(i, taken[i].count);
@@ -168,8 +167,11 @@ private:
 
   /// Whether each area has rows of all images, and steps for all pairs of weights.
   bool suits_areas() const {
-    for (std::size_t area = 0; area < layout_.areas; ++area) {
-      const std::vector<FusedRows> rows = fused_rows(layers_, layout_.rows_of(area));
+    for (std::size_t area = 0; area < layout_.areas(); ++area) {
+      const std::size_t first = area * layout_.rows;
+      const std::vector<FusedRows> rows =
+          fused_rows(layers_, {static_cast<std::int64_t>(first),
+                               std::min<std::size_t>(layout_.rows, layout_.maps.back().height - first)});
       for (std::size_t i = 0; i < layers_.size(); ++i) {
         if (rows[i].begin() >= rows[i].end(layout_.maps[i].height)) return false;
         if (layers_[i].vector && rows[i].count < pairs_of(*layers_[i].conv)) return false;
@@ -215,7 +217,7 @@ std::optional<FusedLayout> choose_fused_layout(const std::vector<Layer> &layers,
   for (std::size_t areas = 1, before = 0; areas <= height; ++areas) {
     const std::size_t rows = (height + areas - 1) / areas;
     if (rows == std::exchange(before, rows)) continue;
-    LayoutBuilder builder(layers, areas, rows, npu);
+    LayoutBuilder builder(layers, rows, npu);
     const std::size_t least = builder.least_pitch();
     std::optional<FusedLayout> smallest;
     for (std::size_t pitch = least; pitch < least + npu.lanes(); ++pitch)

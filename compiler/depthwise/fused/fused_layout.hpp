@@ -13,18 +13,6 @@
 
 namespace gradweave::compiler::depthwise {
 
-/// Rows [first, first + count) of an image, of which those below 0 and beyond its height are zeros.
-struct FusedRows {
-  std::int64_t first = 0;
-  std::size_t count = 0;
-  /// Of these, those that the image has: from `begin` to `end`, counted from the first.
-  std::size_t begin() const { return first < 0 ? static_cast<std::size_t>(-first) : 0; }
-  std::size_t end(std::uint32_t height) const {
-    const std::int64_t left = static_cast<std::int64_t>(height) - first;
-    return left < static_cast<std::int64_t>(count) ? static_cast<std::size_t>(left < 0 ? 0 : left) : count;
-  }
-};
-
 /// What a layer of a chain reads, or the last one computes: the part of an image that an area has. A pixel is a row of
 /// the tile, as array results lie, and pixels go column by column, so that the vector unit takes a column of the image
 /// a strip, and goes along its rows.
@@ -50,7 +38,7 @@ struct FusedKernel {
 };
 
 struct FusedLayout {
-  std::size_t areas = 1;            ///< of an image
+  std::size_t rows = 0;             ///< of the last layer's image that an area computes
   std::vector<FusedMap> maps;       ///< what the first layer reads, and what each computes
   PlaceTile other_input;            ///< the first map's other place
   std::vector<PlaceTile> weights;   ///< by layer
@@ -58,20 +46,30 @@ struct FusedLayout {
   std::size_t spm_rows = 0;
   double cycles = 0; ///< what the section takes of a stream that waits for memory, nearly
 
-  /// Rows of the last map that an area computes.
-  FusedRows rows_of(std::size_t area) const {
-    const std::size_t height = maps.back().height, first = area * height / areas;
-    return {static_cast<std::int64_t>(first), (area + 1) * height / areas - first};
-  }
+  /// Areas of an image.
+  std::size_t areas() const { return (maps.back().height + rows - 1) / rows; }
 };
 
 /// Whether a layer can be one of a chain, by its shape: a depthwise convolution whose kernel fits registers, or one
 /// product whose result leaves as bf16.
 bool can_be_fused(const Layer &layer);
 
-/// The layout that takes the least time, nearly, in the rows of the scratchpad that `npu` has. Layers follow one
-/// another, each reads what the one before computes, and there is a depthwise one among them. None fits: nothing.
+/// The layout that takes the least time, nearly, in the rows of the scratchpad that `npu` has. Two layers or
+/// more follow one another, each reads what the one before computes, and there is a depthwise one among them. None
+/// fits: nothing.
 std::optional<FusedLayout> choose_fused_layout(const std::vector<Layer> &layers, const Machine &npu);
+
+/// Rows [first, first + count) of an image, of which those below 0 and beyond its height are zeros.
+struct FusedRows {
+  std::int64_t first = 0;
+  std::size_t count = 0;
+  /// Of these, those that the image has: from `begin` to `end`, counted from the first.
+  std::size_t begin() const { return first < 0 ? static_cast<std::size_t>(-first) : 0; }
+  std::size_t end(std::uint32_t height) const {
+    const std::int64_t left = static_cast<std::int64_t>(height) - first;
+    return left < static_cast<std::int64_t>(count) ? static_cast<std::size_t>(left < 0 ? 0 : left) : count;
+  }
+};
 
 /// Rows of each map that so many rows of the last one take.
 std::vector<FusedRows> fused_rows(const std::vector<Layer> &layers, const FusedRows &last);

@@ -34,7 +34,7 @@ public:
       : layers_(layers), layout_(layout), tensors_(tensors), npu_(npu), room_(room), runs_(layers, layout, npu) {
     for (const Layer &layer : layers)
       if (layer.vector) images_ = layer.conv->batch;
-    areas_ = images_ * layout.areas;
+    areas_ = images_ * layout.areas();
   }
 
   std::vector<FusedPiece> run() {
@@ -50,7 +50,9 @@ private:
 
   /// Rows of all maps.
   std::vector<FusedRows> rows_of(std::size_t area) const {
-    return depthwise::fused_rows(layers_, layout_.rows_of(area % layout_.areas));
+    const std::size_t first = area % layout_.areas() * layout_.rows;
+    return depthwise::fused_rows(layers_, {static_cast<std::int64_t>(first),
+                                           std::min<std::size_t>(layout_.rows, layout_.maps.back().height - first)});
   }
 
   void add(Tokens &tokens, Engine from, Engine to) const {
@@ -156,9 +158,9 @@ private:
                                        const FusedRows &rows) const {
     const FusedMatrix &matrix = store ? tensors_.y : tensors_.x;
     const std::size_t begin = rows.begin(), end = rows.end(map.height);
-    const std::size_t pixel =
-        (area / layout_.areas * map.height + static_cast<std::size_t>(rows.first + static_cast<std::int64_t>(begin))) *
-        map.width;
+    const std::size_t pixel = (area / layout_.areas() * map.height +
+                               static_cast<std::size_t>(rows.first + static_cast<std::int64_t>(begin))) *
+                              map.width;
     std::vector<isa::DmaCommand> all;
     for (std::size_t x = 0; x < map.width; ++x) {
       isa::DmaCommand d;
