@@ -102,10 +102,9 @@ std::shared_ptr<const VectorSection> fused_section(const std::vector<Layer> &lay
   };
   const std::vector<Layer> chain = chain_of(layers, range);
   FusedTensors tensors{matrix(layer(0), Tensor::kX), {}, matrix(layer(chain.size() - 1), Tensor::kY)};
-  VectorSection section{Tensor::kY, {{layer(0), Tensor::kX}}, {}, {}};
+  VectorSection section{Tensor::kY, {{layer(0), Tensor::kX}}, {}, {}}; // weights are in memory from the beginning
   for (std::size_t i = 0; i < chain.size(); ++i) {
     tensors.weights.push_back(matrix(layer(i), Tensor::kW));
-    section.operands.push_back({layer(i), Tensor::kW});
     section.layers.push_back(layer(i));
   }
   const FusedLayout fused = depthwise::choose_fused_layout(chain, room.npu).value();

@@ -1,5 +1,6 @@
 // Jobs with layers that the vector unit computes: sections among products, and the checks that see them broken.
 #include "compiler/cost/bounds.hpp"
+#include "compiler/ir/fused.hpp"
 #include "compiler/ir/vector_section.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/weave/weave.hpp"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace gradweave::compiler {
@@ -25,9 +27,8 @@ Convolution depthwise_conv(std::uint32_t channels, std::uint32_t size, std::uint
 }
 
 /// A product, a depthwise convolution of what it computes, and a product of that.
-WeaveJob depthwise_job(const std::string &name, Pass pass, const Machine &npu) {
-  const Convolution conv = depthwise_conv(12, 6, pass == Pass::kForward ? 3 : 2);
-  Layer expand = make_layer(conv.height * conv.width, 9, conv.channels), depthwise = image_layer(conv),
+WeaveJob job_around(const Convolution &conv, const std::string &name, Pass pass, const Machine &npu) {
+  Layer expand = make_layer(conv.height * conv.width, 5, conv.channels), depthwise = image_layer(conv),
         project = make_layer(conv.m(), conv.channels, 7);
   expand.name = depthwise.input = "expand";
   depthwise.name = project.input = "depthwise";
@@ -37,14 +38,27 @@ WeaveJob depthwise_job(const std::string &name, Pass pass, const Machine &npu) {
   return job;
 }
 
+/// Too large to be fused.
+WeaveJob depthwise_job(const std::string &name, Pass pass, const Machine &npu) {
+  return job_around(depthwise_conv(12, 6, pass == Pass::kForward ? 3 : 2), name, pass, npu);
+}
+
+/// Fused in a forward pass.
+WeaveJob fused_job(const std::string &name, Pass pass, const Machine &npu) {
+  Convolution conv = depthwise_conv(7, 6, 3);
+  conv.width = 4;
+  return job_around(conv, name, pass, npu);
+}
+
 /// Two such jobs, woven once for all tests.
 struct WovenJobs {
   Machine npu = load_config("test8v2");
-  JobSet set{{depthwise_job("a", Pass::kForward, npu), depthwise_job("b", Pass::kBoth, npu)}, npu};
+  JobSet set;
   Woven woven;
   Compiled compiled;
 
-  WovenJobs() {
+  explicit WovenJobs(WeaveJob (*make)(const std::string &, Pass, const Machine &))
+      : set({make("a", Pass::kForward, npu), make("b", Pass::kBoth, npu)}, npu) {
     JobPlans plans(set, 2, 1);
     WeaveOptions options;
     options.policy = WeavePolicy::kRoundRobin;
@@ -53,7 +67,11 @@ struct WovenJobs {
   }
 };
 const WovenJobs &woven_jobs() {
-  static const WovenJobs jobs;
+  static const WovenJobs jobs(depthwise_job);
+  return jobs;
+}
+const WovenJobs &fused_jobs() {
+  static const WovenJobs jobs(fused_job);
   return jobs;
 }
 
@@ -178,6 +196,90 @@ TEST_F(VectorSections, ProgramsBeginWithAGateAndEndWithAllPieces) {
   const std::size_t piece = find_action(Action::Kind::kPiece);
   program.products[program.actions[piece].product].m += 1;
   EXPECT_NE(problem_of(program), "");
+}
+
+class FusedSections : public ::testing::Test {
+protected:
+  /// The last product of the array that fused layers have.
+  std::size_t last_product() const {
+    for (std::size_t i = compiled_.stream.size(); i-- > 0;)
+      if (is_fused(compiled_.info[i].layer) &&
+          std::holds_alternative<isa::GemmCommand>(isa::decode(compiled_.stream[i])->op))
+        return i;
+    throw std::logic_error("there is no such command");
+  }
+  bool is_fused(std::uint32_t layer) const { return fused_with(set_.layers(), layer).size() > 1; }
+  /// What verify_stream() says of a product that is another one.
+  template <typename Change> std::string problem_of(Change change) {
+    const std::size_t at = last_product();
+    isa::Decoded d = *isa::decode(compiled_.stream[at]);
+    change(std::get<isa::GemmCommand>(d.op));
+    compiled_.stream[at] = isa::encode(d);
+    return verify_stream(compiled_, npu_);
+  }
+
+  const Machine &npu_ = fused_jobs().npu;
+  const JobSet &set_ = fused_jobs().set;
+  Compiled compiled_ = fused_jobs().compiled;
+};
+
+TEST_F(FusedSections, AreFoundRight) {
+  EXPECT_TRUE(set_.layers()[1].fused && set_.layers()[2].fused);
+  EXPECT_FALSE(set_.layers()[4].fused || set_.layers()[5].fused) << "a backward pass reads intermediates";
+  EXPECT_EQ(verify_stream(compiled_, npu_), "");
+  EXPECT_EQ(verify_jobs(compiled_, npu_), "");
+}
+
+TEST_F(FusedSections, KeepIntermediatesOutOfMemory) {
+  std::size_t moves = 0;
+  for (std::size_t i = 0; i < compiled_.stream.size(); ++i) {
+    const CommandInfo &info = compiled_.info[i];
+    const isa::Decoded d = *isa::decode(compiled_.stream[i]);
+    if (!is_fused(info.layer) || !std::holds_alternative<isa::DmaCommand>(d.op)) continue;
+    ++moves;
+    EXPECT_TRUE(info.tensor == Tensor::kW || (info.layer == 0 && info.tensor == Tensor::kX) ||
+                (info.layer == 2 && info.tensor == Tensor::kY))
+        << i;
+  }
+  EXPECT_GT(moves, 0U);
+}
+
+TEST_F(FusedSections, TakeAllTermsOfTheirSums) {
+  const std::string problem = problem_of([](isa::GemmCommand &g) { g.k -= 1; });
+  EXPECT_NE(problem.find("terms"), std::string::npos) << problem;
+}
+
+TEST_F(FusedSections, ReadNoTiles) {
+  std::set<std::uint32_t> rows; // of tiles that are there before; of some a hazard is seen first
+  for (std::size_t i = 0; i < last_product(); ++i)
+    if (const isa::Decoded d = *isa::decode(compiled_.stream[i]);
+        !is_in_section(set_.layers(), compiled_.info[i].layer))
+      if (const auto *g = std::get_if<isa::GemmCommand>(&d.op)) rows.insert({g->a.row, g->b.row, g->cout.row});
+  std::string problems;
+  for (const std::uint32_t row : rows)
+    problems += problem_of([row](isa::GemmCommand &g) { g.a.row = row; }) + "; ";
+  EXPECT_NE(problems.find("that a tile is in"), std::string::npos) << problems;
+}
+
+TEST_F(FusedSections, WaitForTheirOperands) {
+  const std::size_t at = last_product();
+  isa::Decoded d = *isa::decode(compiled_.stream[at]);
+  d.sync.waits = {};
+  compiled_.stream[at] = isa::encode(d);
+  EXPECT_NE(verify_stream(compiled_, npu_), "");
+}
+
+TEST(FuseLayers, NeedsOneReaderOfEachIntermediate) {
+  const Machine npu = load_config("test8v2");
+  WeaveJob job = fused_job("a", Pass::kForward, npu);
+  for (Layer &layer : job.layers)
+    layer.fused = false;
+  Layer other = job.layers.back();
+  other.name = "other";
+  job.layers.push_back(other); // reads the depthwise layer's result, too
+  take_vector_unit(job.layers, Pass::kForward, npu);
+  EXPECT_TRUE(job.layers[1].fused);
+  EXPECT_FALSE(job.layers[2].fused || job.layers[3].fused);
 }
 
 TEST(TakeVectorUnit, NeedsAUnitAndRows) {

@@ -44,7 +44,7 @@ inline compiler::WeaveJob random_depthwise_job(Dice &dice, std::size_t number, c
   compiler::WeaveJob job;
   job.name = fmt::format("job{}", number);
   const compiler::Pass passes[] = {compiler::Pass::kForward, compiler::Pass::kBackward, compiler::Pass::kBoth};
-  job.pass = passes[dice.below(3)];
+  job.pass = dice.chance(0.4) ? compiler::Pass::kForward : passes[dice.below(3)]; // in which layers are fused
   for (;;) {
     Convolution conv = random_strided_convolution(dice, 4);
     conv.groups = conv.channels = conv.out_channels = dice.between(2, 21);

@@ -106,7 +106,6 @@ private:
 
   /// Weights, and what is made of them; zeros beside images.
   void begin() {
-    write_programs();
     std::vector<std::pair<FusedUse, isa::DmaCommand>> loads;
     for (const bool deep : {true, false})
       for (std::size_t i = 0; i < layers_.size(); ++i)
@@ -115,6 +114,8 @@ private:
     add(loaded, kLoad, kUnit);
     for (const auto &[use, load] : loads)
       emit(load, use, {}, &load == &loads.back().second ? loaded : Tokens());
+    end_piece(); // what follows waits, and would hold up others
+    write_programs();
     emit_runs(runs_.preparation(), {{index(first_deep()), Tensor::kY}, loaded, {}});
     end_piece();
   }
