@@ -47,10 +47,12 @@ bool can_pack(const Layer &layer, const Machine &npu) {
          image_form(packed(layer)).cols <= npu.lanes();
 }
 
-/// Whether packed it has no larger lower bound than as it lies, nor than by im2col: moves take less then.
+/// Whether packed it has a smaller lower bound than by im2col, and no larger one than as it lies, which takes more
+/// moves.
 bool gains_packed(const Layer &layer, Pass pass, const Machine &npu, std::uint64_t image, std::uint64_t im2col) {
-  return can_pack(layer, npu) && fits_scratchpad(packed(layer), pass, npu) &&
-         bound_of(packed(layer), true, pass, npu) <= std::min(image, im2col);
+  if (!can_pack(layer, npu) || !fits_scratchpad(packed(layer), pass, npu)) return false;
+  const std::uint64_t bound = bound_of(packed(layer), true, pass, npu);
+  return bound <= image && bound < im2col;
 }
 
 } // namespace
@@ -61,15 +63,10 @@ std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &np
     if (!layer.conv || !can_read_image(*layer.conv)) continue;
     const std::uint64_t image = bound_of(layer, true, pass, npu), im2col = bound_of(layer, false, pass, npu);
     // Phases of dX are many small products, and im2col's is one: images have to gain a quarter (docs/convolution.md).
-    if (gains_packed(layer, pass, npu, image, im2col)) {
-      layer = packed(layer);
-      ++count;
-      continue;
-    }
     const bool phases = is_strided(*layer.conv) && pass != Pass::kForward && layer.dx;
-    if (!gains(*layer.conv, image, im2col) || (phases && 4 * image > 3 * im2col)) continue;
-    layer.image = true;
-    ++count;
+    layer.packed = gains_packed(layer, pass, npu, image, im2col);
+    layer.image = layer.packed || (gains(*layer.conv, image, im2col) && !(phases && 4 * image > 3 * im2col));
+    count += layer.image ? 1 : 0;
   }
   return count;
 }

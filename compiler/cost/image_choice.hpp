@@ -13,7 +13,9 @@ namespace gradweave::compiler {
 /// Makes the convolutions among the layers read their images (Layer::image) that can (can_read_image()), unless im2col
 /// has the smaller lower bound in the pass on this NPU: a block of dW has the channels of one tap, so that few channels
 /// leave rows of the array idle, and a pixel of few channels takes a whole beat. With a stride the bound of
-/// images has to be smaller, and with a dX by a quarter, and depthwise ones go by im2col. How many do.
+/// images has to be smaller, and with a dX by a quarter, and depthwise ones go by im2col. Of a few channels and with a
+/// stride, where no other layer reads or computes X, images are packed (Layer::packed), if their bound is then smaller
+/// than im2col's and no larger than as they lie. How many read images.
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu);
 
 /// Whether a pass of a convolution can read its image, with tiles that fit the scratchpad.
