@@ -13,6 +13,10 @@ namespace gradweave::compiler {
 
 using gradweave::Convolution;
 
+/// Which products a layer stands for: a layer whose Y and gradients read X in different forms is compiled as two, one
+/// behind the other, of one name.
+enum class Products : std::uint8_t { kAll, kForward, kGradients };
+
 /// A layer of G groups has G independent products of M, K and N. X and dX are M x G K matrices, W and dW G K x N, Y and
 /// dY M x G N; group g has the columns from g K and g N on, and the rows of W from g K on.
 struct Layer {
@@ -45,6 +49,9 @@ struct Layer {
   /// Whether a schedule may take the channels that Y and dX sum over in blocks, where images are read (N25). Without,
   /// bits depend on no schedule.
   bool channel_blocks = true;
+  /// Whether Y alone reads the image, which `image` does not say then; of a layer without dX.
+  bool forward_image = false;
+  Products products = Products::kAll;
 };
 
 /// Rows and columns.

@@ -208,7 +208,7 @@ std::shared_ptr<Compilation> compile(py::handle model, py::handle npu, py::dict 
     cache.plans.store = plans.get();
     std::vector<compiler::PlansAhead::Compilation> compilations;
     for (const compiler::Layer &layer : work.layers)
-      compilations.push_back({{layer}, work.npu, work.compile_as(schedule)});
+      compilations.push_back({compiler::compiled_as(layer, schedule, work.npu), work.npu, work.compile_as(schedule)});
     compiler::PlansAhead ahead(compilations, cache, usable_cores());
     while (!ahead.wait(std::chrono::milliseconds(100)))
       signals.check();

@@ -45,7 +45,9 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
          {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
       json.erase(field);
   if (const compiler::Layer &layer = job.layer(); layer.conv && !layer.conv->is_pointwise())
-    json["convolution"] = layer.packed ? "packed image" : layer.image ? "image" : "im2col";
+    json["convolution"] =
+        std::string(layer.packed ? "packed image" : layer.image ? "image" : "im2col") +
+        (layer.products == compiler::Products::kForward ? " for Y, im2col for dW" : "");
   json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
   json["dram_utilisation"] = dram_utilisation(job.accesses, job.cycles(), options.config);
   json["energy"] = report::energy_json(job.accesses, job.cycles(), options.config);

@@ -43,7 +43,7 @@ void commit_accelergy(report::AccelergyFiles &files, const RunOptions &options, 
 }
 
 void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &layers) {
-  std::size_t images = 0;
+  std::size_t images = 0, forward = 0;
   std::map<std::string_view, std::size_t> others; // by why they are none
   for (const compiler::Layer &layer : layers) {
     if (!layer.conv || layer.conv->is_pointwise()) continue;
@@ -51,11 +51,16 @@ void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &laye
       ++images;
       continue;
     }
+    if (layer.forward_image) {
+      ++forward;
+      continue;
+    }
     const std::string_view reason = compiler::unreadable_image(*layer.conv);
     ++others[reason.empty() ? "less to do" : reason];
   }
-  if (images == 0 && others.empty()) return;
+  if (images + forward == 0 && others.empty()) return;
   std::string text = fmt::format("convolutions: {} read images", images);
+  if (forward > 0) text += fmt::format(", {} for Y alone", forward);
   for (const auto &[reason, count] : others)
     text += fmt::format("{} {} ({})", &reason == &others.begin()->first ? "; by im2col" : ",", count, reason);
   fmt::print(out, "{}\n", text);

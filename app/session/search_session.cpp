@@ -95,7 +95,7 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
                       {"conventional_" + unit, l.conventional},
                       {"searched_" + unit, l.searched},
                       {"order", l.order},
-                      {"step_plan", s.step.tilings[i]}});
+                      {"step_plan", l.step_plan}});
   }
   Json falls = Json::array();
   for (const compiler::StepFall &fall : s.found.falls)

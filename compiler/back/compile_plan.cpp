@@ -46,7 +46,8 @@ std::string verify_orders(const Program &program, const std::vector<Layer> &laye
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (is_in_section(layers, i)) // whose pieces verify_program() follows
       continue;
-    else if (const std::string problem = verify_order(by_layer[i], layers[i], jobs.pass_of(i), program.reductions[i]);
+    else if (const std::string problem =
+                 verify_order(by_layer[i], layers[i], pass_of(layers[i], jobs.pass_of(i)), program.reductions[i]);
              !problem.empty())
       return layers.size() == 1 ? problem : fmt::format("layer '{}': {}", layers[i].name, problem);
   return {};

@@ -13,13 +13,13 @@ struct Direction {
   Pass pass;
 };
 
-std::vector<Direction> directions(std::size_t layers, Pass pass) {
+std::vector<Direction> directions(const std::vector<Layer> &layers, Pass pass) {
   std::vector<Direction> all;
-  const auto count = static_cast<std::uint32_t>(layers);
+  const auto count = static_cast<std::uint32_t>(layers.size());
   for (std::uint32_t i = 0; i < count && pass != Pass::kBackward; ++i)
-    all.push_back({i, Pass::kForward});
+    if (takes_part(layers[i], Pass::kForward)) all.push_back({i, Pass::kForward});
   for (std::uint32_t i = count; i-- > 0 && pass != Pass::kForward;)
-    all.push_back({i, Pass::kBackward});
+    if (takes_part(layers[i], Pass::kBackward)) all.push_back({i, Pass::kBackward});
   return all;
 }
 
@@ -27,7 +27,7 @@ std::vector<Direction> directions(std::size_t layers, Pass pass) {
 
 Scheduled LayerScheduler::schedule(const SchedulingProblem &problem) const {
   if (problem.layers.size() == 1) return schedule_layer(problem);
-  const std::vector<Direction> all = directions(problem.layers.size(), problem.options.pass);
+  const std::vector<Direction> all = directions(problem.layers, problem.options.pass);
   Scheduled scheduled;
   scheduled.chosen = name();
   for (std::size_t i = 0; i < all.size(); ++i) {

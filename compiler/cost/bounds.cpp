@@ -185,6 +185,7 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, 
   if (job.pass != Pass::kBoth) return 0;
   std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
   for (std::uint32_t i = job.first; i < layers.size() && i < job.end; ++i) {
+    if (layers[i].products == Products::kGradients) continue; // the forward pass reads X in another form
     for (const Tensor result : result_tensors()) {
       if (!is_computed(layers[i], result, Pass::kBackward)) continue;
       const Contraction &c = contraction_of(result);
@@ -233,7 +234,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
   };
   for (const JobRange &job : jobs.ranges())
     bytes += turn_bytes(layers, job, layout, npu);
-  const Pass pass = jobs.pass_of(0);
+  const Pass pass = pass_of(layers.front(), jobs.pass_of(0));
   if (layers.size() == 1) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
@@ -251,7 +252,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
 std::uint64_t layer_bound(const Layer &layer, Pass asked, const Machine &npu) {
   std::uint64_t cycles = 0;
   for (const Pass pass : {Pass::kForward, Pass::kBackward})
-    if (asked == Pass::kBoth || asked == pass)
+    if ((asked == Pass::kBoth || asked == pass) && takes_part(layer, pass))
       cycles += lower_bounds({layer}, pass, make_layout({layer}, pass, npu), npu).run_cycles;
   return cycles;
 }

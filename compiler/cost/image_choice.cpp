@@ -7,6 +7,7 @@
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -55,20 +56,49 @@ bool gains_packed(const Layer &layer, Pass pass, const Machine &npu, std::uint64
   return bound <= image && bound < im2col;
 }
 
+/// The layer as a pass reads its X best.
+Layer in_best_form(Layer layer, Pass pass, const Machine &npu) {
+  if (!layer.conv || !can_read_image(*layer.conv)) return layer;
+  const std::uint64_t image = bound_of(layer, true, pass, npu), im2col = bound_of(layer, false, pass, npu);
+  // Phases of dX are many small products, and im2col's is one: images have to gain a quarter (docs/convolution.md).
+  const bool phases = is_strided(*layer.conv) && pass != Pass::kForward && layer.dx;
+  layer.packed = gains_packed(layer, pass, npu, image, im2col);
+  layer.image = layer.packed || (gains(*layer.conv, image, im2col) && (!phases || 4 * image <= 3 * im2col));
+  return layer;
+}
+
+/// Whether a step is bound to be faster if Y alone reads the image. X then comes from outside in both forms.
+bool gains_in_forward(const Layer &layer, const Machine &npu) {
+  if (layer.dx || !layer.input.empty() || !layer.x_of.empty()) return false;
+  const auto best = [&](Pass pass) {
+    const Layer own = in_best_form(layer, pass, npu);
+    return std::pair{own.image, layer_bound(own, pass, npu)};
+  };
+  const auto [image, forward] = best(Pass::kForward);
+  const auto [other, gradients] = best(Pass::kBackward);
+  return image && !other && forward + gradients < best(Pass::kBoth).second;
+}
+
 } // namespace
 
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
   std::size_t count = 0;
   for (Layer &layer : layers) {
-    if (!layer.conv || !can_read_image(*layer.conv)) continue;
-    const std::uint64_t image = bound_of(layer, true, pass, npu), im2col = bound_of(layer, false, pass, npu);
-    // Phases of dX are many small products, and im2col's is one: images have to gain a quarter (docs/convolution.md).
-    const bool phases = is_strided(*layer.conv) && pass != Pass::kForward && layer.dx;
-    layer.packed = gains_packed(layer, pass, npu, image, im2col);
-    layer.image = layer.packed || (gains(*layer.conv, image, im2col) && !(phases && 4 * image > 3 * im2col));
+    layer = in_best_form(layer, pass, npu);
     count += layer.image ? 1 : 0;
+    layer.forward_image = pass == Pass::kBoth && !layer.image && gains_in_forward(layer, npu);
   }
   return count;
+}
+
+std::vector<Layer> split_products(const Layer &layer, const Machine &npu) {
+  if (!layer.forward_image) return {layer};
+  Layer gradients = layer;
+  gradients.forward_image = false;
+  Layer forward = in_best_form(gradients, Pass::kForward, npu);
+  forward.products = Products::kForward;
+  gradients.products = Products::kGradients;
+  return {forward, gradients};
 }
 
 bool takes_image(const Layer &layer, Pass pass, const Machine &npu) {

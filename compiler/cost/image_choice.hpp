@@ -15,8 +15,13 @@ namespace gradweave::compiler {
 /// leave rows of the array idle, and a pixel of few channels takes a whole beat. With a stride the bound of
 /// images has to be smaller, and with a dX by a quarter, and depthwise ones go by im2col. Of a few channels and with a
 /// stride, where no other layer reads or computes X, images are packed (Layer::packed), if their bound is then smaller
-/// than im2col's and no larger than as they lie. How many read images.
+/// than im2col's and no larger than as they lie. How many read images. Of a step a layer without dX whose X comes from
+/// outside has a choice for Y and one for dW (Layer::forward_image).
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu);
+
+/// What is compiled for a layer of a step: itself, or, if Y alone reads its image, the layer of Y and that of the
+/// gradients, which have its name (Layer::products).
+std::vector<Layer> split_products(const Layer &layer, const Machine &npu);
 
 /// Whether a pass of a convolution can read its image, with tiles that fit the scratchpad.
 bool takes_image(const Layer &layer, Pass pass, const Machine &npu);

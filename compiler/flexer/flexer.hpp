@@ -14,6 +14,7 @@ public:
   std::string_view summary() const override {
     return "out of order on all cores, as Flexer's list scheduler and its memory management";
   }
+  bool plans_together() const override { return false; }
   bool explains() const override { return true; }
   /// Throws CompileError if there are several layers, a partition, or no tiling fits.
   Scheduled schedule(const SchedulingProblem &problem) const override;

@@ -38,11 +38,22 @@ struct Layout {
 /// Alignment of a tensor's first byte: the AXI burst boundary, so that no tensor adds bursts to another.
 inline constexpr std::uint64_t kTensorAlignment = 4096;
 
-/// Whether the pass computes dX of this layer.
+/// Whether the pass computes something of the layer.
+inline bool takes_part(const Layer &layer, Pass pass) {
+  return layer.products == Products::kAll ||
+         pass != (layer.products == Products::kForward ? Pass::kBackward : Pass::kForward);
+}
+/// What of a pass that it takes part in the layer has.
+inline Pass pass_of(const Layer &layer, Pass pass) {
+  if (layer.products == Products::kAll) return pass;
+  return layer.products == Products::kForward ? Pass::kForward : Pass::kBackward;
+}
 /// Whether the pass computes the result; the gradient of X only if it is wanted.
 inline bool is_computed(const Layer &layer, Tensor result, Pass pass) {
-  return used_in(result, pass) && (layer.dx || !turns_kernel(result));
+  return takes_part(layer, pass) && used_in(result, pass_of(layer, pass)) && (layer.dx || !turns_kernel(result));
 }
-inline bool computes_dx(const Layer &layer, Pass pass) { return pass != Pass::kForward && layer.dx; }
+inline bool computes_dx(const Layer &layer, Pass pass) {
+  return takes_part(layer, pass) && pass_of(layer, pass) != Pass::kForward && layer.dx;
+}
 
 } // namespace gradweave::compiler

@@ -85,6 +85,8 @@ public:
   virtual std::string_view summary() const = 0;
   /// Whether it schedules convolutions that read images; else they have to go by im2col.
   virtual bool reads_images() const { return true; }
+  /// Whether it plans several layers in one stream.
+  virtual bool plans_together() const { return true; }
   /// Whether it tells CompileOptions::explain what it did, and why.
   virtual bool explains() const { return false; }
   /// Throws CompileError if no plan fits the NPU. Bits do not depend on what it returns: a reduction's order is part of

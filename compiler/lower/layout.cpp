@@ -59,6 +59,7 @@ private:
   const NpuConfig &npu_;
   Layout layout_;
   std::vector<std::uint32_t> producer_;  ///< of each layer: whose Y its X is
+  std::vector<std::uint32_t> gradients_; ///< of each layer: itself, or the one of its name that has the gradients
   std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers read its Y
   std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
@@ -69,6 +70,7 @@ void LayoutBuilder::find_producers() {
   consumers_.assign(layers_.size(), 0);
   other_form_.assign(layers_.size(), false);
   twin_.assign(layers_.size(), kNobody);
+  gradients_.resize(layers_.size());
   std::map<std::string, std::uint32_t> by_name;
   for (std::uint32_t i = 0; i < layers_.size(); ++i) {
     const auto it = layers_[i].input.empty() ? by_name.end() : by_name.find(layers_[i].input);
@@ -87,6 +89,7 @@ void LayoutBuilder::find_producers() {
       if (producer_[i] == kNobody && producer_[twin_[i]] != kNobody) ++consumers_[producer_[twin_[i]]];
     }
     by_name.emplace(layers_[i].name, i);
+    gradients_[i] = layers_[i].products == Products::kForward ? i + 1 : i;
   }
 }
 
@@ -110,7 +113,7 @@ void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uin
 
 void LayoutBuilder::bind(std::uint32_t i) {
   const Layer &layer = layers_[i];
-  const Pass pass = jobs_.pass_of(i);
+  const Pass pass = pass_of(layer, jobs_.pass_of(i));
   const bool forward = pass != Pass::kBackward;
   const bool backward = pass != Pass::kForward;
   const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
@@ -129,11 +132,12 @@ void LayoutBuilder::bind(std::uint32_t i) {
   if (forward) add(i, Tensor::kY, false, layer.m, all_n);
   if (computes_dx(layer, pass)) {
     if (from != kNobody && consumers_[from] == 1) {
-      TensorBinding &dy = binding(from, Tensor::kDY);
+      const std::uint32_t of = gradients_[from];
+      TensorBinding &dy = binding(of, Tensor::kDY);
       dy.input = dy.result = false;
       dy.tensor = Tensor::kDX;
       dy.layer = i;
-      place(i, Tensor::kDX) = place(from, Tensor::kDY);
+      place(i, Tensor::kDX) = place(of, Tensor::kDY);
     } else {
       add(i, Tensor::kDX, false, x_rows(layer), x_cols(layer));
     }

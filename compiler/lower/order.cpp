@@ -242,8 +242,9 @@ Schedule resolve(Schedule requested, const Layer &layer) {
 
 PhaseKind forward_phase() { return PhaseKind::kForward; }
 
-std::vector<PhaseKind> phases(Schedule schedule, Pass pass, const Layer &layer) {
+std::vector<PhaseKind> phases(Schedule schedule, Pass asked, const Layer &layer) {
   std::vector<PhaseKind> result;
+  const Pass pass = pass_of(layer, asked);
   if (pass != Pass::kBackward) result.push_back(forward_phase());
   if (pass == Pass::kForward) return result;
   if (!layer.dx) {

@@ -20,6 +20,7 @@ public:
   Schedule name() const override { return Schedule("igo_paper"); }
   std::string_view summary() const override { return "the paper's own tiles and replacement, without a search"; }
   bool reads_images() const override { return false; }
+  bool plans_together() const override { return false; }
   /// Throws CompileError if the tiles or the layer do not fit, or if there are several layers; std::invalid_argument if
   /// an idealisation is asked for with a stream, or dy_once with another schedule than sequential.
   Scheduled schedule(const SchedulingProblem &problem) const override;

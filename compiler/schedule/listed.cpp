@@ -27,6 +27,7 @@ public:
   std::string_view summary() const override {
     return "out of order on all cores by what each would wait for, or as search or loop_order, whichever is faster";
   }
+  bool plans_together() const override { return false; }
   /// Throws CompileError if there are several layers, a partition, or nothing fits.
   Scheduled schedule(const SchedulingProblem &problem) const override;
 };

@@ -1,4 +1,5 @@
 #include "compiler/schedule/registry.hpp"
+#include "compiler/cost/image_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -33,6 +34,11 @@ void require_explains(Schedule schedule) {
   if (!scheduler_of(schedule).explains())
     throw std::invalid_argument(
         fmt::format("schedule '{}' does not explain itself; use one of: {}", to_string(schedule), names));
+}
+
+std::vector<Layer> compiled_as(const Layer &layer, Schedule schedule, const Machine &npu) {
+  if (scheduler_of(schedule).plans_together()) return split_products(layer, npu);
+  return {layer};
 }
 
 Schedule parse_schedule(std::string_view name) {

@@ -15,6 +15,10 @@ const std::vector<const Scheduler *> &schedulers();
 /// Throws std::invalid_argument listing the names that there are.
 const Scheduler &scheduler_of(Schedule schedule);
 
+/// What a layer of a network is compiled as: split_products() (compiler/cost/image_choice.hpp), if the scheduler plans
+/// several layers together, else itself.
+std::vector<Layer> compiled_as(const Layer &layer, Schedule schedule, const Machine &npu);
+
 /// Throws std::invalid_argument listing the names that there are.
 Schedule parse_schedule(std::string_view name);
 /// Throws std::invalid_argument listing those that can if this one does not explain itself.

@@ -53,6 +53,12 @@ std::vector<Schedule> orders_that_share(const SchedulingProblem &problem, const 
   return orders;
 }
 
+/// Or one whose Y and gradients are apart (split_products()).
+bool is_one_layer(const std::vector<Layer> &layers) {
+  return layers.size() == 1 || (layers.size() == 2 && layers.front().products == Products::kForward &&
+                                layers.back().products == Products::kGradients);
+}
+
 /// The best of what has been tried.
 class Choice {
 public:
@@ -173,7 +179,7 @@ std::vector<CompileOptions> FullSearch::other_cuts_with(const SchedulingProblem 
 }
 
 Scheduled FullSearch::schedule(const SchedulingProblem &problem) const {
-  if (problem.layers.size() == 1) return schedule_layer(problem);
+  if (is_one_layer(problem.layers)) return SearchedOrder::schedule(problem);
   StepOptions options;
   options.pass = problem.options.pass;
   options.layer_plans = options.step_plans = problem.options.plans;

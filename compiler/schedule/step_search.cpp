@@ -101,10 +101,10 @@ void StepSearch::tell() {
 template <typename Take> void StepSearch::for_passes(const Take &take) {
   if (options_.pass != Pass::kBackward)
     for (std::size_t i = 0; i < layers_.size(); ++i)
-      take(i, Pass::kForward);
+      if (takes_part(layers_[i], Pass::kForward)) take(i, Pass::kForward);
   if (options_.pass != Pass::kForward)
     for (std::size_t i = layers_.size(); i-- > 0;)
-      take(i, Pass::kBackward);
+      if (takes_part(layers_[i], Pass::kBackward)) take(i, Pass::kBackward);
 }
 
 void StepSearch::plan_layers() {

@@ -26,15 +26,19 @@ constexpr std::uint32_t kLinkedShare = 3;
 
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
                    const LayerPlans &own, const std::function<void()> &progress, Objective objective)
-    : layers_(layers), pass_(pass), layout_(layout), npu_(npu), judge_(npu, objective), progress_(progress),
-      changer_(npu), weaver_(npu), mover_(npu) {
+    : layers_(layers), layout_(layout), npu_(npu), judge_(npu, objective), progress_(progress), changer_(npu),
+      weaver_(npu), mover_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
+  const auto add = [&](std::uint32_t i, Pass direction) {
+    if (takes_part(layers[i], direction)) sections_.push_back({i, &own.of(layers[i], direction), {}, {}});
+  };
   if (pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
-      sections_.push_back({i, &own.of(layers[i], Pass::kForward), {}, {}});
+      add(i, Pass::kForward);
+  forward_sections_ = sections_.size();
   if (pass != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
-      sections_.push_back({i, &own.of(layers[i], Pass::kBackward), {}, {}});
+      add(i, Pass::kBackward);
 }
 
 void StepWalk::begin(std::size_t level) {

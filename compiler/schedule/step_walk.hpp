@@ -110,10 +110,9 @@ private:
   std::uint64_t cost(std::size_t first, std::size_t end, std::uint64_t limit);
   std::uint64_t cost_around(std::size_t section, std::uint64_t limit);
   /// The first sections are forward passes.
-  std::size_t forward_sections() const { return pass_ == Pass::kBackward ? 0 : layers_.size(); }
+  std::size_t forward_sections() const { return forward_sections_; }
 
   const std::vector<Layer> &layers_;
-  Pass pass_;
   const Layout &layout_;
   const Machine &npu_;
   Judge judge_;
@@ -122,6 +121,7 @@ private:
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
   PlanChanger mover_;  ///< likewise, of sections that share tiles or put gradients off
   std::vector<Section> sections_;
+  std::size_t forward_sections_ = 0;
   /// Of each section those that take over a tensor from it or that it takes over from; empty without try_placement().
   std::vector<std::vector<std::size_t>> linked_;
   std::map<std::size_t, std::uint64_t> around_; ///< cost_around() of the sections as they are, where known

@@ -10,7 +10,7 @@ namespace {
 
 /// Whether a layer's tensors have places that suit them; of a place that layers share, whether it suits all.
 std::string check_places(const Compiled &v, std::uint32_t index) {
-  for (const Expected &e : expected_tensors(v.layers[index], v.jobs.pass_of(index))) {
+  for (const Expected &e : expected_tensors(v.layers[index], pass_of(v.layers[index], v.jobs.pass_of(index)))) {
     const std::int32_t place = v.layout.place(index, e.tensor);
     if ((place != Layout::kNone) != e.wanted)
       return fmt::format("tensor {} is {}", to_string(e.tensor),

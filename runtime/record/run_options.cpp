@@ -2,6 +2,7 @@
 
 #include "base/file/output_file.hpp"
 #include "compiler/back/vector_section.hpp"
+#include "compiler/schedule/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
     for (const compiler::Schedule schedule : options.schedules) {
       JobSpec spec;
       spec.network = options.network.name;
-      spec.layers = {layer};
+      spec.layers = compiler::compiled_as(layer, schedule, options.config);
       spec.npu = options.config;
       spec.compile = options.compile;
       spec.compile.schedule = schedule;

@@ -1,11 +1,14 @@
 // How products cut layers that read images, against loops over taps and pixels.
+#include "compiler/cost/bounds.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/ir/cut.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/verify/operands/conv_walk.hpp"
 #include "compiler/verify/operands/image_operands.hpp"
+#include "graph/layer_fingerprint.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
@@ -96,6 +99,31 @@ TEST(Images, OfAFewChannelsAndWithAStrideArePacked) {
     change(other);
     EXPECT_FALSE(read(other, Pass::kForward, as_it_is).packed) << other;
   }
+}
+
+TEST(Images, AFirstLayerMayReadThemForYAlone) {
+  const Machine npu = load_machine("configs/small.toml");
+  Layer stem = image_layer({4, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3, 3, 3, 1, 1, 1});
+  stem.image = stem.dx = false;
+  std::vector<Layer> layers{stem, stem, stem, stem};
+  layers[1].dx = true;
+  layers[2].input = "another";
+  EXPECT_EQ(read_images(layers, Pass::kBoth, npu), 0U);
+  EXPECT_TRUE(layers[0].forward_image);
+  EXPECT_FALSE(layers[1].forward_image || layers[2].forward_image) << "X is not from outside, or has a gradient";
+  const std::vector<Layer> two = split_products(layers[0], npu);
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_TRUE(two[0].image && !two[1].image);
+  EXPECT_TRUE(takes_part(two[0], Pass::kForward) && !takes_part(two[0], Pass::kBackward));
+  EXPECT_TRUE(takes_part(two[1], Pass::kBackward) && !takes_part(two[1], Pass::kForward));
+  EXPECT_NE(shape_fingerprint(two[1]).hex(), shape_fingerprint(layers[1]).hex());
+  EXPECT_EQ(split_products(layers[1], npu).size(), 1U);
+  const std::uint64_t bound = layer_bound(two[0], Pass::kBoth, npu) + layer_bound(two[1], Pass::kBoth, npu);
+  EXPECT_LT(bound, layer_bound(stem, Pass::kBoth, npu));
+  EXPECT_LT(lower_bounds(two, Pass::kBoth, make_layout(two, Pass::kBoth, npu), npu).run_cycles, bound);
+  // Under one pass the layer has its choice whole.
+  EXPECT_EQ(read_images(layers, Pass::kForward, npu), 4U);
+  EXPECT_FALSE(layers[0].forward_image);
 }
 
 TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {

@@ -26,6 +26,38 @@ TEST(ImageLayers, GiveTheBitsOfDirectConvolution) {
   }
 }
 
+/// Y from images and dW from im2col: of one layer, and of the first of a chain.
+TEST(ImageLayers, MayReadTheImageForYAlone) {
+  const char *npus[] = {"test8", "test6x10", "test13x7", "test8c2"};
+  std::size_t run = 0;
+  for (std::uint64_t seed = 9001; seed <= 9000 + cases(40); ++seed) {
+    const bool chain = seed % 2 == 0;
+    JobSpec s = chain ? random_image_chain(npus[seed / 2 % 4], seed) : random_image_job(npus[seed / 2 % 4], seed, true);
+    const std::vector<compiler::Layer> first = apart(s.layers.front());
+    s.layers.front() = first[0];
+    s.layers.insert(s.layers.begin() + 1, first[1]);
+    s.compile.pass = compiler::Pass::kBoth;
+    if (chain) {
+      s.compile.schedule = seed % 4 == 0 ? compiler::Schedule::kSearch : compiler::Schedule("in_order");
+      s.npu.spm_bytes = 1U << 18U;
+    }
+    for (const Backend backend : {Backend::kFunctional, Backend::kTiming}) {
+      s.backend = backend;
+      const JobResult r = run_job(s);
+      const std::string failures = fmt::format("{}", fmt::join(r.failures, "; "));
+      if (r.outcome == Outcome::kBadInput && failures.find("no tiling fits") != std::string::npos) break;
+      ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << failures;
+      ASSERT_EQ(r.layers.front().products, compiler::Products::kForward);
+      std::size_t results = 0;
+      for (const OutputCheck &check : r.outputs)
+        results += check.layer <= 1 ? 1 : 0;
+      if (backend == Backend::kFunctional) EXPECT_GE(results, 1U) << describe(s); // in a chain Y may stay
+      ++run;
+    }
+  }
+  EXPECT_GT(run, cases(40)) << "many of the layers do not fit";
+}
+
 /// Depthwise ones on the vector unit.
 TEST(VectorLayers, GiveTheBitsOfDirectConvolution) {
   const char *npus[] = {"test8v2", "test6x10v1", "test8c2v8"};

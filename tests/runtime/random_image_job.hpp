@@ -107,6 +107,17 @@ inline Convolution random_convolution_of(std::uint32_t height, std::uint32_t wid
   return conv;
 }
 
+/// The layer as two: one of Y, which reads the image, and one of dW, which reads what im2col makes of it.
+inline std::vector<compiler::Layer> apart(compiler::Layer layer) {
+  layer.dx = false;
+  compiler::Layer forward = layer, gradients = layer;
+  forward.image = true;
+  forward.products = compiler::Products::kForward;
+  gradients.image = false;
+  gradients.products = compiler::Products::kGradients;
+  return {forward, gradients};
+}
+
 /// Three convolutions one after the other, in one stream: Y of each is the next one's image, its dX that one's dY.
 /// `strided`: each with a stride and padding of its own.
 inline JobSpec random_image_chain(const std::string &npu, std::uint64_t seed, bool strided = false) {

@@ -90,7 +90,8 @@ int compile(const CompileArguments &a) {
   cache.plans.store = plans.get();
   std::vector<compiler::PlansAhead::Compilation> compilations;
   for (std::size_t i = 0; i < work.layers.size(); ++i) {
-    compilations.push_back({{work.layers[i]}, work.npu, work.compile_as(schedule)});
+    compilations.push_back(
+        {compiler::compiled_as(work.layers[i], schedule, work.npu), work.npu, work.compile_as(schedule)});
     compilations.back().options.progress = [&, i](std::uint64_t tried, std::uint64_t all) {
       const auto lock = heartbeat.lock();
       display.update(i, static_cast<double>(tried) / static_cast<double>(all));
@@ -101,7 +102,7 @@ int compile(const CompileArguments &a) {
   for (std::size_t i = 0; i < work.layers.size(); ++i) {
     const Compiled compiled = explanation
                                   ? compile_explained(compilations[i], *explanation)
-                                  : compiler::compile({work.layers[i]}, work.npu, compilations[i].options, cache);
+                                  : compiler::compile(compilations[i].layers, work.npu, compilations[i].options, cache);
     const auto lock = heartbeat.lock();
     display.update(i, 1);
     display.clear();

@@ -151,7 +151,8 @@ Result evaluate(const Work &work, compiler::Schedule schedule) {
   AccessCounts accesses;
   try {
     for (const compiler::Layer &layer : work.layers)
-      add_layer(compiler::compile({layer}, work.npu, options, cache), result, accesses);
+      add_layer(compiler::compile(compiler::compiled_as(layer, schedule, work.npu), work.npu, options, cache), result,
+                accesses);
   } catch (const compiler::CompilerDefect &) {
     throw;
   } catch (const compiler::CompileError &error) {

@@ -3,12 +3,14 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/cost/bounds.hpp"
+#include "compiler/cost/image_choice.hpp"
 #include "compiler/paper/paper.hpp"
 #include "graph/layer_fingerprint.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace gradweave::evaluation {
 namespace {
@@ -20,7 +22,7 @@ using compiler::Schedule;
 /// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
 /// dX the baseline. It knows no images: a convolution's matrix is that of im2col.
 std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compiler::Judge &judge) {
-  layer.image = false;
+  layer.image = layer.forward_image = false;
   const compiler::paper::PaperScheduler scheme;
   std::uint64_t best = ~std::uint64_t{0};
   for (const compiler::Partition partition : compiler::all_partitions()) {
@@ -46,7 +48,9 @@ std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compi
 /// What the layer has to beat, and what it cannot.
 LayerSearch compared(const Layer &layer, const Machine &npu, Pass asked, const SearchEffort &effort) {
   LayerSearch l;
-  if (effort.objective == compiler::Objective::kCycles) l.bound = compiler::layer_bound(layer, asked, npu);
+  if (effort.objective == compiler::Objective::kCycles)
+    for (const Layer &part : compiler::split_products(layer, npu))
+      l.bound += compiler::layer_bound(part, asked, npu);
   const compiler::Judge judge(npu, effort.objective);
   for (const Pass pass : {Pass::kForward, Pass::kBackward})
     if (effort.paper && (asked == Pass::kBoth || asked == pass)) l.paper += paper_cost(layer, npu, pass, judge);
@@ -99,14 +103,23 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
     options.progress = [&](std::uint64_t done, std::uint64_t of) {
       progress(layers.size() + done * step_units / of, layers.size() + step_units);
     };
-  result.found = compiler::search_step(layers, roomy, options);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const compiler::LayerCosts &own = result.found.layers[i];
-    result.layers[i].conventional = own.conventional;
-    result.layers[i].searched = own.searched;
-    if (pass != Pass::kForward) result.layers[i].order = std::string(to_string(own.order));
+  std::vector<Layer> parts; // as they are compiled
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    for (Layer &part : compiler::split_products(layers[i], roomy)) {
+      parts.push_back(std::move(part));
+      rows.push_back(i);
+    }
+  result.found = compiler::search_step(parts, roomy, options);
+  result.step = compiler::compile_plans(parts, pass, result.found.plans, roomy);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const compiler::LayerCosts &own = result.found.layers[p];
+    LayerSearch &row = result.layers[rows[p]];
+    row.conventional += own.conventional;
+    row.searched += own.searched;
+    if (pass != Pass::kForward) row.order = std::string(to_string(own.order));
+    row.step_plan += (row.step_plan.empty() ? "" : "; ") + result.step.tilings[p];
   }
-  result.step = compiler::compile_plans(layers, pass, result.found.plans, roomy);
   result.step_cost =
       compiler::Judge(roomy, effort.objective).cost_of(result.step.accesses, result.step.predicted_cycles);
   return result;

@@ -16,6 +16,7 @@ struct LayerSearch {
   std::uint64_t conventional = 0; ///< the best searched plan that computes dX, then dW
   std::uint64_t searched = 0;     ///< the best searched plan of any order
   std::string order;              ///< of the latter's backward pass
+  std::string step_plan;          ///< in the step, for people
 };
 
 struct NetworkSearch {
