@@ -14,7 +14,7 @@ constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::size_t kToTheEnd = kNone - 1; ///< a tile that is stored lives behind all stages
 constexpr std::size_t kUnplaced = EpilogueTile::kResult - 1;
 /// Cycles that a run costs beside its lanes, and an area beside its beats.
-constexpr std::uint64_t kRunCycles = 40, kAreaCycles = 40;
+constexpr std::uint64_t kRunCycles = 45, kAreaCycles = 300;
 
 bool same_kind(const EpilogueSlot &slot, const StridedTile &t) {
   return slot.by_lane == (t.lane != 0) && slot.by_step == (t.step != 0) && slot.fp32 == t.fp32;

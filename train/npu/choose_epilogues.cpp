@@ -30,9 +30,9 @@ using graph::TensorId;
 
 /// How a pass may be compiled to leave room for epilogues.
 struct Variant {
-  std::size_t machine = 0;     ///< which of those that there are
-  compiler::Schedule schedule; ///< of the product
-  std::uint32_t ahead = 1;     ///< EpilogueRoom's
+  std::size_t machine = 0; ///< which of those that there are
+  bool dw_major = false;
+  std::uint32_t ahead = 1; ///< EpilogueRoom's
   compiler::EpilogueRoom::Among among = compiler::EpilogueRoom::Among::kBefore;
 };
 
@@ -107,7 +107,8 @@ private:
     return compiler::compile({product.layer}, npu, options_of(product, schedule), cache);
   }
   compiler::Compiled compile(std::size_t pass, const Variant &variant) {
-    return compile(pass, machines_[variant.machine], variant.schedule, caches_[variant.machine]);
+    return compile(pass, machines_[variant.machine],
+                   variant.dw_major ? compiler::Schedule::kDwMajor : options_.schedule, caches_[variant.machine]);
   }
   compiler::EpilogueRoom room(const Variant &variant) const {
     compiler::EpilogueRoom room =
@@ -118,16 +119,13 @@ private:
   }
 
   std::vector<Variant> variants(const ProductPass &pass) const {
-    std::vector<Variant> all;
     using Among = compiler::EpilogueRoom::Among;
-    std::vector<compiler::Schedule> schedules{options_.schedule};
-    if (pass.pass == compiler::Pass::kBackward)
-      schedules.insert(schedules.end(), {compiler::Schedule::kDwMajor, compiler::Schedule::kSequential});
+    std::vector<Variant> all;
     for (std::size_t machine = 0; machine < machines_.size(); ++machine)
-      for (const compiler::Schedule schedule : schedules)
+      for (const bool dw_major : {false, true})
         for (const std::uint32_t ahead : {1U, static_cast<std::uint32_t>(compiler::kEpiloguePlaces - 1)})
           for (const Among among : {Among::kBefore, Among::kBehind, Among::kLast})
-            all.push_back({machine, schedule, ahead, among});
+            if (!dw_major || pass.pass == compiler::Pass::kBackward) all.push_back({machine, dw_major, ahead, among});
     return all;
   }
 
@@ -299,8 +297,9 @@ private:
   }
 
   /// Of operators by themselves.
-  std::uint64_t cycles_of(const std::vector<OpId> &ops) const {
+  std::uint64_t cycles_of(const std::vector<OpId> &ops) {
     if (ops.empty()) return 0;
+    if (const auto known = alone_.find(ops); known != alone_.end()) return known->second;
     compiler::OpJobs jobs = compiler::lower_ops(graph_, ops, {}, keeps_);
     std::vector<std::uint64_t> addresses;
     std::uint64_t scratch = memory_.scratch;
@@ -310,7 +309,7 @@ private:
       if (value.tensor == kNone) scratch += value.elements * graph::bytes_of(value.type);
     }
     fit_in_place(jobs, addresses, graph_.ops[ops.front()].name);
-    return cycles(compiler::job_commands(jobs, addresses, npu_));
+    return alone_[ops] = cycles(compiler::job_commands(jobs, addresses, npu_));
   }
 
   std::uint64_t cycles(const std::vector<isa::Command> &commands) const {
@@ -332,6 +331,7 @@ private:
   compiler::CompileCache cache_;
   std::deque<compiler::CompileCache> caches_; ///< of machines_
   std::map<std::string, Known> known_;
+  std::map<std::vector<OpId>, std::uint64_t> alone_; ///< cycles of operators by themselves
   Machine timed_;
 };
 
