@@ -19,7 +19,6 @@ struct TileCut {
 /// An epilogue.
 struct Planned {
   EpilogueTiles tiles;
-  std::vector<std::size_t> programs;                               ///< of each stage
   std::map<std::pair<std::uint32_t, std::uint32_t>, TileCut> cuts; ///< by rows and columns of the result tile
 };
 
@@ -45,11 +44,12 @@ public:
       cut(stores[i].epilogue, tiles[i]);
       out_.ends.push_back(out_.areas.size());
     }
+    if (program_words_ > isa::kProgramWords) return {};
     return std::move(out_);
   }
 
 private:
-  /// Tiles, programs, and how result tiles are cut. False: it does not fit.
+  /// Tiles, and how result tiles are cut. False: it does not fit.
   bool plan(std::size_t e, const std::vector<ResultTile> &tiles, const std::vector<ResultStore> &stores) {
     const Epilogue &epilogue = epilogues_[e];
     const ResultMatrix matrix{epilogue.result, epilogue.rows, epilogue.cols};
@@ -70,9 +70,7 @@ private:
         row += slot.rows(shape->lanes, shape->steps, npu_);
       }
     }
-    for (const Stage &stage : planned.tiles.stages)
-      planned.programs.push_back(program_of(*stage.program));
-    return program_words_ <= isa::kProgramWords;
+    return true;
   }
 
   std::size_t program_of(const isa::vector::Program &program) {
@@ -151,13 +149,13 @@ private:
   }
 
   EpilogueRun run_of(const Planned &planned, std::size_t s, const StridedArea &part,
-                     const std::vector<AreaTile> &tiles) const {
+                     const std::vector<AreaTile> &tiles) {
     const Stage &stage = planned.tiles.stages[s];
-    const bool turned = walk_of(stage, part.lanes, part.steps, npu_).exchanged;
-    const Stage walked = turned ? exchanged(stage) : stage;
-    EpilogueRun run{planned.programs[s],
-                    static_cast<std::uint32_t>(turned ? part.steps : part.lanes),
-                    static_cast<std::uint32_t>(turned ? part.lanes : part.steps),
+    const StageWalk walk = walk_of(stage, part.lanes, part.steps, npu_);
+    const auto [walked, program] = walked_stage(stage, walk);
+    EpilogueRun run{program_of(program),
+                    static_cast<std::uint32_t>(walk.exchanged ? part.steps : part.lanes),
+                    static_cast<std::uint32_t>(walk.exchanged ? part.lanes : part.steps),
                     {}};
     for (std::uint32_t i = 0; i < walked.operands.size(); ++i)
       run.tiles.push_back(view_of(walked.operands[i], tiles[planned.tiles.operands[s][i]], i));

@@ -20,17 +20,6 @@ bool same_kind(const EpilogueSlot &slot, const StridedTile &t) {
   return slot.by_lane == (t.lane != 0) && slot.by_step == (t.step != 0) && slot.fp32 == t.fp32;
 }
 
-/// Whether the program has read each element of the operand when it writes the result's in its place.
-bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result) {
-  std::size_t last_read = 0, first_write = program.sections.size();
-  for (std::size_t s = 0; s < program.sections.size(); ++s) {
-    const unsigned mask = isa::vector::mask_of(program.sections[s]);
-    if ((mask >> operand & 1U) != 0) last_read = s;
-    if ((mask >> (isa::vector::kTiles + result) & 1U) != 0) first_write = std::min(first_write, s);
-  }
-  return last_read <= first_write;
-}
-
 class Planning {
 public:
   Planning(std::vector<Stage> stages, const ResultMatrix &matrix, bool result_fp32, const std::vector<bool> &in_memory)

@@ -35,17 +35,6 @@ bool same_elements(const ItemTile &a, const ItemTile &b) {
          (a.pitch == b.pitch || a.rows == 1);
 }
 
-/// Whether a program has read each element of an operand when it writes the result's in its place.
-bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result) {
-  std::size_t last_read = 0, first_write = program.sections.size();
-  for (std::size_t s = 0; s < program.sections.size(); ++s) {
-    const unsigned mask = isa::vector::mask_of(program.sections[s]);
-    if ((mask >> operand & 1U) != 0) last_read = s;
-    if ((mask >> (isa::vector::kTiles + result) & 1U) != 0) first_write = std::min(first_write, s);
-  }
-  return last_read <= first_write;
-}
-
 /// Finds results that lie in the place of an operand.
 class PlaceSharing {
 public:

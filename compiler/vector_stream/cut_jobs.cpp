@@ -124,11 +124,11 @@ private:
   AreaRun run_of(const JobGroup &group, const GroupTiles &all, std::size_t s, const StridedArea &part) {
     const Stage &stage = group.stages[s];
     const std::size_t steps = std::min(part.steps, stage.steps);
-    const bool turned = walk_of(stage, part.lanes, steps, npu_).exchanged;
-    const Stage walked = turned ? exchanged(stage) : stage;
-    AreaRun run{program_of(*stage.program),
-                static_cast<std::uint32_t>(turned ? steps : part.lanes),
-                static_cast<std::uint32_t>(turned ? part.lanes : steps),
+    const StageWalk walk = walk_of(stage, part.lanes, steps, npu_);
+    const auto [walked, program] = walked_stage(stage, walk);
+    AreaRun run{program_of(program),
+                static_cast<std::uint32_t>(walk.exchanged ? steps : part.lanes),
+                static_cast<std::uint32_t>(walk.exchanged ? part.lanes : steps),
                 {},
                 {}};
     const auto view = [&](const StridedTile &t, std::size_t tile, std::uint32_t slot) {

@@ -1,7 +1,6 @@
 #include "train/npu/step_stream.hpp"
 
 #include "base/process/stopwatch.hpp"
-#include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
@@ -10,6 +9,7 @@
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"
 #include "train/npu/plan/named_rows.hpp"
+#include "train/npu/semaphores.hpp"
 
 #include <fmt/format.h>
 
@@ -54,11 +54,6 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
   return {isa::encode(stored), isa::encode(load)};
 }
 
-/// Semaphores of vector sections follow those of products.
-std::uint8_t vector_semaphore(const NpuConfig &npu) {
-  return static_cast<std::uint8_t>(compiler::semaphores_used(npu.cores));
-}
-
 } // namespace
 
 const StepSection &StepStream::section_of(std::size_t command) const {
@@ -94,7 +89,7 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
         return keep_all || std::any_of(step.micro_batches.begin(), step.micro_batches.end(),
                                        [id](const graph::MicroBatch &m) { return m.loss == id; });
       }),
-      items_(step.graph, npu, keeps_, compiler::semaphores_used(npu.cores) + compiler::kEpilogueSemaphores) {
+      items_(step.graph, npu, keeps_, section_semaphores(npu).strips), job_sections_(npu, section_semaphores(npu)) {
   if (npu.vectors() == 0)
     throw std::invalid_argument(fmt::format(
         "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
@@ -214,14 +209,18 @@ void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
 
 void StepPlan::add_operators(std::size_t index) {
   const Station &station = order_.stations[index];
-  Part part{station.ops.back(), names_of(step_.graph, station.ops), {}, station.by_indices};
-  if (station.by_indices) {
-    note_indices(station.ops.front());
-    reserve_scratch(station.ops.front());
-  } else {
-    part.commands = operator_commands(jobs_[index], station.ops.front(), memory_bytes_);
-  }
-  parts_.push_back(std::move(part));
+  const std::string what = names_of(step_.graph, station.ops);
+  if (!station.by_indices) return add_jobs(jobs_[index], station.ops.back(), what);
+  note_indices(station.ops.front());
+  reserve_scratch(station.ops.front());
+  parts_.push_back({station.ops.back(), what, {}, true});
+}
+
+void StepPlan::add_jobs(OpJobs jobs, OpId op, const std::string &what) {
+  const std::vector<std::uint64_t> addresses = addresses_of(jobs, memory_bytes_);
+  fit_in_place(jobs, addresses, step_.graph.ops[op].name);
+  for (std::vector<isa::Command> &commands : job_sections_.of(jobs, addresses))
+    parts_.push_back({op, what, std::move(commands), false});
 }
 
 /// Values are the inputs and the output, of a product the first two.
@@ -235,7 +234,7 @@ void StepPlan::add_areas(OpId id) {
   addresses.push_back(memory_.places[op.outputs[0]].address);
   const compiler::AreaPlan areas = depthwise ? depthwise_areas_of(step_.graph, op, npu_).value() : pooling->second;
   parts_.push_back({id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
-                    compiler::section_commands(areas, addresses, npu_, vector_semaphore(npu_)), false});
+                    compiler::section_commands(areas, addresses, npu_, section_semaphores(npu_).areas), false});
 }
 
 /// The int32 tensors that an op's jobs depend on.
@@ -270,19 +269,15 @@ std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndic
     zero_named_rows(jobs, *indices[rows], step_.graph.tensors[op.outputs[0]].shape);
   if (const OpId by_rows = gradient_by_rows(step_.graph, op); by_rows != kNone)
     update_by_rows(jobs, op.inputs[1], *indices[rows_of(by_rows)], step_.graph.tensors[op.inputs[0]].shape);
-  return operator_commands(std::move(jobs), id, end);
+  const std::vector<std::uint64_t> addresses = addresses_of(jobs, end);
+  fit_in_place(jobs, addresses, op.name);
+  return commands_of(jobs, addresses);
 }
 
 TensorId StepPlan::rows_of(OpId id) const { return named_rows_of(step_.graph, step_.graph.ops[id]); }
 
-std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op, std::uint64_t &end) const {
-  const std::vector<std::uint64_t> addresses = addresses_of(jobs, end);
-  fit_in_place(jobs, addresses, step_.graph.ops[op].name);
-  return commands_of(jobs, addresses);
-}
-
 std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const {
-  return compiler::job_commands(jobs, addresses, npu_, vector_semaphore(npu_));
+  return compiler::job_commands(jobs, addresses, npu_, section_semaphores(npu_).areas);
 }
 
 /// Values between jobs lie in scratch space.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/compiler.hpp"
+#include "compiler/strips/job_sections.hpp"
 #include "compiler/vector/job.hpp"
 #include "graph/passes/training.hpp"
 #include "sw_models/config/machine.hpp"
@@ -90,6 +91,7 @@ private:
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);
+  void add_jobs(compiler::OpJobs jobs, graph::OpId op, const std::string &what);
   void add_areas(graph::OpId op);
   void add_items(std::size_t group);
   void add_moves();
@@ -97,7 +99,6 @@ private:
   void reserve_scratch(graph::OpId op);
   // `end`: that of memory, which moves on where values between jobs need more.
   std::vector<isa::Command> commands_by_indices(graph::OpId op, const StepIndices &indices, std::uint64_t &end) const;
-  std::vector<isa::Command> operator_commands(compiler::OpJobs jobs, graph::OpId op, std::uint64_t &end) const;
   std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs, std::uint64_t &end) const;
   std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs,
                                         const std::vector<std::uint64_t> &addresses) const;
@@ -108,6 +109,7 @@ private:
   Views views_;
   Keeps keeps_;
   ItemSections items_;
+  compiler::JobSections job_sections_;
   std::map<graph::OpId, compiler::AreaPlan> poolings_; ///< that are sections of their own
   StepOrder order_;
   Epilogues epilogues_;                                  ///< of each pass

@@ -1,10 +1,12 @@
 #include "compiler/vector_stream/group/group.hpp"
 
+#include "compiler/vector_stream/group/held_lines.hpp"
 #include "compiler/vector_stream/group/lane_cycles.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/group/windows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -140,11 +142,23 @@ std::size_t JobGroup::steps() const {
 }
 
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
-  if (stage.across) return {true, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
-  const StageWalk as_it_is{false, lane_cycles(*stage.program, {strips_of(lanes, npu), steps}, npu)};
+  if (stage.across) return {true, false, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
+  const auto best_of = [&](bool turned, const LaneShape &shape) {
+    const StageWalk reading{turned, false, lane_cycles(*stage.program, shape, npu)};
+    const StageWalk holding{turned, true,
+                            lane_cycles(*stage.program, shape, npu, held_lines(turned ? exchanged(stage) : stage))};
+    return holding.cycles < reading.cycles ? holding : reading;
+  };
+  const StageWalk as_it_is = best_of(false, {strips_of(lanes, npu), steps});
   if (!stage.elementwise || steps > kMostInField || lanes > kMostInField) return as_it_is;
-  const StageWalk other{true, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
+  const StageWalk other = best_of(true, {strips_of(steps, npu), lanes});
   return other.cycles < as_it_is.cycles ? other : as_it_is;
+}
+
+WalkedStage walked_stage(const Stage &stage, const StageWalk &walk) {
+  WalkedStage all{walk.exchanged ? exchanged(stage) : stage, *stage.program};
+  if (walk.held) all.program = with_held_lines(std::move(all.program), held_lines(all.stage));
+  return all;
 }
 
 GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuConfig &npu) {

@@ -40,12 +40,19 @@ struct GroupTiles {
 };
 GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuConfig &npu);
 
-/// How a stage walks its part of an area: elements along lanes or, if that takes less time, along steps.
+/// How a stage walks its part of an area: elements along lanes or, if that takes less time, along steps; lines that
+/// all steps read in registers (held_lines.hpp), if that does.
 struct StageWalk {
-  bool exchanged = false;
+  bool exchanged = false, held = false;
   std::uint64_t cycles = 0; ///< of the lanes, nearly
 };
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
+/// The stage as it is walked, and its program.
+struct WalkedStage {
+  Stage stage;
+  isa::vector::Program program;
+};
+WalkedStage walked_stage(const Stage &stage, const StageWalk &walk);
 
 /// Bytes that an area moves from and to memory.
 std::uint64_t moved_bytes(const GroupTiles &tiles);

@@ -65,6 +65,16 @@ Stage stage_of(const OpJobs &jobs, const VectorJob &job) {
   return stage;
 }
 
+bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result) {
+  std::size_t last_read = 0, first_write = program.sections.size();
+  for (std::size_t s = 0; s < program.sections.size(); ++s) {
+    const unsigned mask = isa::vector::mask_of(program.sections[s]);
+    if ((mask >> operand & 1U) != 0) last_read = s;
+    if ((mask >> (isa::vector::kTiles + result) & 1U) != 0) first_write = std::min(first_write, s);
+  }
+  return last_read <= first_write;
+}
+
 AreaTile tile_of(const StridedTile &t, const StridedArea &area) {
   AreaTile a;
   a.value = t.value;

@@ -45,6 +45,9 @@ struct StridedArea {
 
 Stage stage_of(const OpJobs &jobs, const VectorJob &job);
 
+/// Whether a program has read each element of an operand when it writes the result's in its place.
+bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result);
+
 /// The rectangle of an area, as a matrix whose columns lie side by side.
 AreaTile tile_of(const StridedTile &tile, const StridedArea &area);
 

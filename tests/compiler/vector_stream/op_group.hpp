@@ -49,8 +49,13 @@ public:
   /// Bits of all tensors that reach memory, no hazard, and an end on the timing model. `given`: values of inputs by
   /// name; others are any bits.
   void check(const RunStream &run = run_functional, const std::map<std::string, std::vector<float>> &given = {}) {
+    check_stream(commands(), run, given);
+  }
+
+  /// The same of other commands, for jobs(), that have the values where SectionPlaces puts them.
+  void check_stream(const std::vector<isa::Command> &stream, const RunStream &run = run_functional,
+                    const std::map<std::string, std::vector<float>> &given = {}) {
     const OpJobs all = jobs();
-    const std::vector<isa::Command> stream = job_commands(all, SectionPlaces(all).addresses, npu_);
     ASSERT_EQ(first_hazard(npu_, stream), "");
     ASSERT_TRUE(timing::run(npu_, stream).ok());
     graph::ExecutionOptions options;

@@ -1,0 +1,122 @@
+#include "compiler/strips/strip_commands.hpp"
+
+#include "compiler/items/ordered_commands.hpp"
+#include "compiler/strips/strip_items.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace gradweave::compiler {
+namespace {
+
+constexpr std::uint64_t kRunCycles = 40, kMoveCycles = 20; ///< that a command costs beside its lanes, its beats
+
+/// Nearly when memory and the vector unit do what, so that LOADs stand in the stream where their turn comes: a queue
+/// holds few, and a full one holds up the runs behind it.
+class Clock {
+public:
+  explicit Clock(const NpuConfig &npu) : npu_(npu) {}
+
+  void move(const isa::DmaCommand &dma) {
+    const std::uint64_t row = std::uint64_t{dma.cols} * (dma.fp32 ? 4 : 2);
+    memory_ += kMoveCycles + dma.rows * row * kBeatShare / (npu_.bus_bytes * kBeatsAShare);
+  }
+  /// A run begins when its LOADs are done.
+  void run(std::uint64_t cycles, std::uint64_t loaded) { vector_ = std::max(vector_, loaded) + kRunCycles + cycles; }
+  void store(const isa::DmaCommand &dma) {
+    memory_ = std::max(memory_, vector_);
+    move(dma);
+  }
+  std::uint64_t memory() const { return memory_; }
+  bool memory_is_ahead() const { return memory_ > vector_; }
+
+private:
+  /// Memory is slower than the bus: three cycles for two beats, nearly.
+  static constexpr std::uint64_t kBeatShare = 3, kBeatsAShare = 2;
+
+  const NpuConfig &npu_;
+  std::uint64_t memory_ = 0, vector_ = 0;
+};
+
+class Emitter {
+public:
+  Emitter(const StripItems &plan, std::size_t regions, const NpuConfig &npu)
+      : plan_(plan), clock_(npu), commands_(regions), loaded_(plan.items.size()) {}
+
+  std::vector<isa::Command> run(std::uint32_t first_semaphore) {
+    write_programs();
+    for (std::size_t at = 0; at < plan_.items.size(); ++at) {
+      while (next_ < plan_.loads.size() && plan_.loads[next_].before <= at)
+        add_load();
+      for (const StripRun &run : plan_.items[at].runs)
+        add_run(run, loaded_[at]);
+      for (const StripStore &store : plan_.items[at].stores) {
+        commands_.add(store.dma, {store.regions});
+        clock_.store(store.dma);
+      }
+      while (next_ < plan_.loads.size() && plan_.loads[next_].from <= at + 1 && !clock_.memory_is_ahead())
+        add_load();
+    }
+    return commands_.encoded(first_semaphore);
+  }
+
+private:
+  void add_load() {
+    const StripLoad &load = plan_.loads[next_++];
+    commands_.add(load.dma, {}, {load.regions});
+    clock_.move(load.dma);
+    loaded_[load.before] = clock_.memory();
+  }
+
+  void write_programs() {
+    std::uint32_t at = 0;
+    for (const isa::vector::Words &words : plan_.programs) {
+      first_words_.push_back(at);
+      for (std::size_t done = 0; done < words.size();) {
+        isa::ProgramCommand p;
+        p.at = at;
+        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
+        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+        commands_.add(p);
+        done += p.count;
+        at += p.count;
+      }
+    }
+  }
+
+  void add_run(const StripRun &run, std::uint64_t loaded) {
+    for (std::size_t i = 0; i < run.tiles.size();) {
+      isa::TileCommand command;
+      for (isa::VectorTile &t : command.tiles)
+        if (i < run.tiles.size()) t = run.tiles[i++];
+      commands_.add(command);
+    }
+    isa::VectorCommand v;
+    v.first = first_words_[run.program];
+    v.elements = run.elements;
+    v.steps = run.steps;
+    commands_.add(v, run.reads, run.writes);
+    clock_.run(run.cycles, loaded);
+  }
+
+  const StripItems &plan_;
+  Clock clock_;
+  OrderedCommands commands_;
+  std::size_t next_ = 0;                   ///< LOAD
+  std::vector<std::uint64_t> loaded_;      ///< of each item, when its LOADs are done
+  std::vector<std::uint32_t> first_words_; ///< of each program
+};
+
+} // namespace
+
+std::vector<isa::Command> strip_commands(const StripJobs &jobs, const OpJobs &of, const StripCut &cut,
+                                         const std::vector<std::uint64_t> &addresses, const NpuConfig &npu,
+                                         std::uint32_t first_semaphore) {
+  const std::optional<StripLayout> layout = StripLayout::make(jobs, of, cut, npu);
+  if (!layout) return {};
+  const std::optional<StripItems> items = strip_items(jobs, of, cut, *layout, addresses, npu);
+  if (!items) return {};
+  return Emitter(*items, layout->regions(), npu).run(first_semaphore);
+}
+
+} // namespace gradweave::compiler

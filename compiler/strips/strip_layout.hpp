@@ -1,0 +1,110 @@
+// Where a strip's matrices, lines and values in between lie in the scratchpad.
+#pragma once
+
+#include "compiler/strips/strip_jobs.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// How jobs are cut: strips of columns one after the other, of each the passes, of each pass parts of the rows.
+struct StripCut {
+  std::size_t columns = 1;    ///< of a strip
+  std::size_t block_rows = 1; ///< of elements that are worked on at once
+  std::size_t merged = 1;     ///< parts at most that one run sums
+};
+
+/// The parts of summed matrices have slots. If there are fewer than parts, the first ones keep theirs from pass to
+/// pass, and the others go through `passing` slots. Otherwise strips take `sets` of slots by turns. Matrices that are
+/// summed after one another take the same slots: all but the last are loaded again where elements are computed.
+struct StripSlots {
+  std::size_t kept = 0, passing = 0, sets = 1;
+};
+
+/// A place in the scratchpad, and the numbers of the regions that it is made of.
+struct StripPlace {
+  std::uint32_t row = 0;
+  std::size_t region = 0;
+};
+
+class StripLayout {
+public:
+  /// Values of elements in between, and those that are loaded or stored a block at a time, have so many places each.
+  static constexpr std::size_t kBlockSets = 2;
+  /// Lines have two places, which strips take by turns.
+  static constexpr std::size_t kLineSets = 2;
+
+  /// Nothing if it does not fit: not even two parts of each summed matrix.
+  static std::optional<StripLayout> make(const StripJobs &jobs, const OpJobs &of, const StripCut &cut,
+                                         const NpuConfig &npu);
+
+  const StripSlots &slots() const { return slots_; }
+  std::size_t panels() const { return panels_; } ///< of a strip's columns
+  std::size_t regions() const { return regions_; }
+  /// Rows of elements that lie LANES apart are lanes of one run, so many at once, if a strip has one panel: panels that
+  /// begin LANES rows below each other, for the skew is the same there.
+  std::size_t folds() const { return folds_; }
+  bool is_kept(std::size_t value) const; ///< a summed matrix that is in its slots when elements are computed
+
+  /// Of a summed matrix; consecutive slots lie behind each other, panel by panel, pstride() rows apart.
+  StripPlace slot(std::size_t set, std::size_t value, std::size_t slot) const;
+  std::uint32_t pstride(std::size_t value) const;
+  std::size_t blocks() const { return blocks_; } ///< of a part: each a region
+  /// The slot of another matrix of elements, for a block; its panels lie block_pstride() rows apart, of a matrix that
+  /// takes `height` rows of the scratchpad for one of its own.
+  StripPlace block(std::size_t set, std::size_t slot) const;
+  std::uint32_t block_pstride(std::uint32_t height) const;
+  /// Line `entry` of a value; entries lie behind each other, two rows a panel.
+  StripPlace line(std::size_t set, const StripTile &tile, std::size_t entry) const;
+  /// How often the line of a value is there: runs of several parts, or folds, read it in the lanes of each.
+  std::size_t copies(const StripTile &tile) const { return lines_.at(key_of(tile)).copies; }
+  StripPlace state(std::size_t variable) const;
+
+  /// Where a pass's matrix that is not summed lies: in a slot of blocks, or over one that is not read any more.
+  struct Home {
+    bool summed = false;
+    std::size_t slot = 0; ///< number of the slot of blocks, or the summed value
+  };
+  const Home &home(std::size_t pass, std::size_t value) const { return homes_.at({pass, value}); }
+
+private:
+  using LineKey = std::pair<StripTile::Kind, std::size_t>; ///< kLine or kNumber, and the value
+  struct Lines {
+    std::size_t entries = 1, copies = 1, first_row = 0, first_region = 0;
+  };
+
+  StripLayout() = default;
+  void find_groups(const StripJobs &jobs);
+  std::size_t index_of(std::size_t value) const; ///< among the summed ones; their count if it is none
+  void find_lines(const StripJobs &jobs, std::size_t merged);
+  void find_homes(const StripJobs &jobs, const OpJobs &of);
+  void place_elements(const StripJobs &jobs, std::size_t pass, const OpJobs &of);
+  static LineKey key_of(const StripTile &tile);
+
+  StripSlots slots_;
+  std::size_t panels_ = 1, regions_ = 0, blocks_ = 1, folds_ = 1;
+  std::uint32_t part_rows_ = 0, block_rows_ = 0;
+  std::vector<std::size_t> summed_;        ///< values
+  std::vector<std::size_t> groups_;        ///< of each summed value: those of one group are summed together
+  std::vector<std::size_t> ranks_;         ///< of each summed value, in its group
+  std::vector<std::uint32_t> heights_;     ///< of each rank, rows of the scratchpad a row
+  std::vector<std::uint32_t> first_rows_;  ///< of each rank, in a set
+  std::vector<std::size_t> first_regions_; ///< the same
+  std::uint32_t set_rows_ = 0;             ///< of slots
+  std::size_t set_regions_ = 0;
+  std::map<LineKey, Lines> lines_;
+  std::size_t line_rows_ = 0, line_regions_ = 0;
+  std::uint32_t slots_row_ = 0, state_row_ = 0, blocks_row_ = 0;
+  std::size_t slots_region_ = 0, state_region_ = 0, blocks_region_ = 0;
+  std::vector<std::uint32_t> block_heights_, block_firsts_; ///< of slots of blocks
+  std::uint32_t block_set_rows_ = 0;
+  std::map<std::pair<std::size_t, std::size_t>, Home> homes_; ///< by pass and value
+};
+
+} // namespace gradweave::compiler
