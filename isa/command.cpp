@@ -9,7 +9,9 @@ namespace gradweave::isa {
 
 namespace {
 
-constexpr std::uint32_t mask_of(const Field &f) { return static_cast<std::uint32_t>((std::uint64_t{1} << f.width) - 1U); }
+constexpr std::uint32_t mask_of(const Field &f) {
+  return static_cast<std::uint32_t>((std::uint64_t{1} << f.width) - 1U);
+}
 
 [[noreturn]] void refuse(const Field &f, std::uint32_t value) {
   throw std::out_of_range(fmt::format("field {} holds at most {}, but the value is {}", f.name, mask_of(f), value));

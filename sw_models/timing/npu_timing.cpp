@@ -1,10 +1,7 @@
 #include "sw_models/timing/npu_timing.hpp"
 #include "sw_models/timing/silence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 
 namespace gradweave::timing {
 
@@ -25,7 +22,8 @@ NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t
       watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count_), memory_(npu, fetch_.word_beats(), limit, progress),
       cores_(npu.cores, GemmEngine(npu, limit, progress)), units_(npu.vectors(), VectorEngine(npu, limit, progress)),
-      engines_(npu.engines(), Engine(npu.queue_depth)), semaphores_(npu.semaphores, 0), open_(options.ring.places != 0) {
+      engines_(npu.engines(), Engine(npu.queue_depth)), semaphores_(npu.semaphores, 0),
+      open_(options.ring.places != 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
   limits_ = {npu.lanes(),        npu.spm_rows(),     npu.cores,    npu.semaphores,
              options_.dram_base, options_.dram_size, npu.vectors()};
@@ -226,14 +224,6 @@ void NpuTiming::start_mark(std::uint32_t index, std::uint16_t tag, std::uint64_t
   if (++marks_held_ == latency::kMarks) marks_full_since_ = now + 1;
 }
 
-std::uint64_t NpuTiming::host_since() const {
-  if (mark_blocked()) return std::max(engines_[kStore].head_since, marks_full_since_);
-  std::uint64_t since = 0;
-  for (const Engine &engine : engines_)
-    if (engine.any_done) since = std::max(since, engine.last_done + 1);
-  return since;
-}
-
 void NpuTiming::complete(std::size_t e, std::uint64_t now) {
   Engine &engine = engines_[e];
   changed(e);
@@ -289,30 +279,6 @@ void NpuTiming::play(std::uint64_t now) {
     if (engines_[e].next_done == now) complete(e, now);
   plan_dispatch();
   look();
-}
-
-void NpuTiming::never_ends() const {
-  if (host_is_next())
-    throw std::runtime_error(
-        fmt::format("the run never ends: after {} of {} commands all wait for the host, whose last "
-                    "write was that; close the ring, and take the marks out of the log",
-                    retired_, count_));
-  throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
-                                       "semaphores, and the watchdog is off; set it to end such a run",
-                                       retired_, count_));
-}
-
-void NpuTiming::expire(std::uint64_t cycle) {
-  end_ = cycle;
-  const auto oldest = std::find_if(result_.commands.begin(), result_.commands.end(),
-                                   [](const CommandTimes &t) { return t.done == kNever; });
-  stop(isa::ErrorCode::WATCHDOG, static_cast<std::uint32_t>(oldest - result_.commands.begin()));
-}
-
-std::uint64_t NpuTiming::expiry() const {
-  if (limit_ != kNever) return limit_;
-  if (watchdog_ == 0 || next_event() != kNever || !memory_.idle() || host_is_next()) return kNever;
-  return std::max(last_progress_, memory_.last_handshake()) + watchdog_;
 }
 
 bool NpuTiming::begin() {
@@ -388,14 +354,6 @@ RunResult NpuTiming::run() {
     play_until(kNever);
   }
   return finish();
-}
-
-/// The run's last cycle is the first error's. What was offered to the bus until then ends; it is quiet in the cycle
-/// behind its last handshake, and seen to be so in that one. A bus that does not get quiet is waited for no longer than
-/// the watchdog's time.
-std::uint64_t NpuTiming::stop_cycles() {
-  const std::uint64_t quiet = std::max(end_, memory_.stop(end_)) + latency::kHandshakeToQuiet - end_;
-  return watchdog_ == 0 ? quiet : std::min<std::uint64_t>(quiet, watchdog_);
 }
 
 RunResult NpuTiming::finish() {
