@@ -91,7 +91,8 @@ void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu)
   const VectorRoom room = room_of_unit(npu, vector_banks(npu).back());
   for (Layer &layer : layers)
     if (layer_fits(layer, pass, room)) layer.vector = layer.image = true;
-  if (pass == Pass::kForward) fuse_layers(layers, room);
+  if (pass == Pass::kForward && room.first_semaphore + kSectionSemaphores + kFusedSemaphores <= npu.semaphores)
+    fuse_layers(layers, room);
 }
 
 JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
@@ -128,7 +129,8 @@ void JobSet::give_room_to_unit() {
   if (banks == 0) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
   vector_room_ = room_of_unit(npu, banks);
   tile_npu_ = with_banks(npu, npu.spm_banks - banks);
-  const std::uint32_t semaphores = vector_room_.first_semaphore + kSectionSemaphores + kFusedSemaphores;
+  const bool fused = std::any_of(layers_.begin(), layers_.end(), [](const Layer &l) { return l.fused; });
+  const std::uint32_t semaphores = vector_room_.first_semaphore + kSectionSemaphores + (fused ? kFusedSemaphores : 0);
   if (semaphores > npu.semaphores)
     throw CompileError(fmt::format("layers on the vector unit take {} semaphores in all, NPU '{}' has {}; raise "
                                    "npu.semaphores",

@@ -1,6 +1,7 @@
 #include "runtime/run/woven_run.hpp"
 
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>
@@ -74,7 +75,8 @@ private:
     const compiler::Program &program = run_.woven.plan.program;
     for (const compiler::TileProduct &p : program.products)
       run_.jobs[jobs_.jobs().job_of(p.layer)].array_cycles +=
-          compiler::product_cycles(p, jobs_.layers()[p.layer], jobs_.npu());
+          p.vector ? compiler::section_of(program, p).piece(p).array_cycles
+                   : compiler::product_cycles(p, jobs_.layers()[p.layer], jobs_.npu());
   }
 
   void count_commands(const compiler::Compiled &compiled) {
