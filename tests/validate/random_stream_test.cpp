@@ -209,8 +209,8 @@ private:
     note("one tap", i.taps() == 1);
     note("stride", i.stride > 1);
     const bool phases = i.stride > 1 && i.taps() > 1 && i.plane > 0;
-    note("taps in several planes", phases && !i.packed);
-    note("taps in phases of a line", phases && i.packed);
+    note("taps in several phases", phases);
+    if (config_.vectors() == 0) note("phases that are packed", phases && i.packed); // others have fewer products
     note("dilation", i.step_x > 1 && i.taps_x > 1);
     note("turned kernel", i.step_x < 0 && i.taps_x > 1);
     note("several images", (i.grid_y + (g.m - 1) / i.grid_w) >= i.grid_h);

@@ -241,6 +241,14 @@ private:
     }
   }
 
+  /// Of a tile of `cols` columns, those that a tap may have; phases that are packed lie in its first panel.
+  std::uint32_t pack(isa::ImageWalk &image, std::uint32_t cols) const {
+    const std::uint32_t phases = image.stride * image.stride - 1, panel = std::min(cols, lanes_);
+    if (!image.packed || phases == 0) return cols;
+    image.plane = std::min(image.plane, (panel - 1) / phases);
+    return panel - phases * image.plane;
+  }
+
   /// What A and B allow, and B's rows from tap to tap; false if chance found no image that A can hold.
   bool draw_shape(isa::ConvCommand &v, const Object &a, const Object &b) {
     isa::GemmCommand &g = v.product;
@@ -256,7 +264,7 @@ private:
     else
       v.image.b_tap = dice_.chance(0.7) ? b.rows / (others + 1) : dice_.between(0, (b.rows - 1) / others);
     const std::uint32_t b_rows = others == 0 ? b.rows : b.rows - others * v.image.b_tap;
-    g.k = up_to(std::min(v.weights ? lines : a.cols, g.b_col ? b.cols : b_rows), dice_);
+    g.k = up_to(std::min(v.weights ? lines : pack(v.image, a.cols), g.b_col ? b.cols : b_rows), dice_);
     g.m = blocks_up_to(v.weights ? a.cols : lines, npu_.rows);
     g.n = blocks_up_to(g.b_col ? b_rows : b.cols, npu_.cols);
     while (std::uint64_t{g.m} * g.n * v.steps() > options_.max_gemm_macs && g.m * g.n > 1)
@@ -286,7 +294,8 @@ private:
       used.push_back(initial);
     }
     const std::uint32_t rows = reach_of(v.image) + (v.weights ? g.k : g.m);
-    g.a = before_taps(tiles_.part_of(a, rows, v.weights ? g.m : g.k).tile, v.image, lanes_);
+    const std::uint32_t phases = v.image.packed ? v.image.stride * v.image.stride - 1 : 0;
+    g.a = before_taps(tiles_.part_of(a, rows, v.weights ? g.m : phases * v.image.plane + g.k).tile, v.image, lanes_);
     g.b = tiles_.part_of(b, v.b_rows(), g.b_col ? g.k : g.n).tile;
     if (g.acc && !g.out_bf16 && dice_.chance(0.5)) {
       g.cout = g.cin;
