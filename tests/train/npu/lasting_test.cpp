@@ -159,5 +159,34 @@ TEST(NamedRows, CutAnUpdateIntoRanges) {
   FAIL() << "no update is by rows";
 }
 
+/// A row is zero before it is first added to, once; of those that are not named the first.
+TEST(NamedRows, AreZeroRightBeforeTheirFirstSum) {
+  graph::Graph graph;
+  graph::Builder build(graph, graph::operators());
+  constexpr std::uint32_t kCols = 5;
+  const std::vector<std::int32_t> named{4, 1, 1, 2, 3, 4, 2};
+  const graph::TensorId dy =
+      build.input("dy", graph::ElementType::kFp32, graph::Shape{static_cast<std::uint32_t>(named.size()), kCols});
+  const graph::TensorId ids =
+      build.input("ids", graph::ElementType::kInt32, graph::Shape{static_cast<std::uint32_t>(named.size())});
+  build.add("GatherGradient", {dy, ids}, {{"axis", std::int64_t{0}}, {"shape", std::vector<std::int64_t>{9, kCols}}},
+            "dx");
+  compiler::OpJobs jobs = compiler::lower_op(graph, graph.ops[0], {nullptr, &named});
+  zero_named_rows(jobs, named, graph::Shape{9, kCols});
+  std::multiset<std::size_t> zeros;
+  for (const compiler::JobStep &step : jobs.steps) {
+    const auto &job = std::get<compiler::VectorJob>(step);
+    for (std::size_t row = 0; row < job.lanes * job.steps / kCols; ++row) {
+      const std::size_t at = job.results[0].first / kCols + row;
+      if (job.operands.empty())
+        zeros.insert(at);
+      else
+        EXPECT_EQ(zeros.count(at), 1U);
+      if (!job.operands.empty() && job.steps > 1) break; // a chain: one row
+    }
+  }
+  EXPECT_EQ(zeros, (std::multiset<std::size_t>{0, 1, 2, 3, 4}));
+}
+
 } // namespace
 } // namespace gradweave::runtime::train

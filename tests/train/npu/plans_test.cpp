@@ -301,6 +301,27 @@ TEST(EpilogueFinder, FindsWhatIsLocalAndHasItsOperands) {
   EXPECT_EQ(names.count("SoftmaxCrossEntropy"), 0U);
 }
 
+/// A bias's gradient goes with the pass that reads the same dY, and with no other behind it.
+TEST(EpilogueFinder, FindsSumsOfOperands) {
+  const graph::TrainingGraph step = trained(perceptron(6, {20, 13, 9, 5}));
+  const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
+  const Views views = find_views(step.graph, products);
+  EpilogueFinder finder(step.graph, products, views, {});
+  std::size_t sums = 0;
+  for (std::size_t pass = 0; pass < products.passes.size(); ++pass) {
+    const std::vector<PassEpilogue> found = finder.sums_of(pass);
+    for (const PassEpilogue &sum : found) {
+      EXPECT_TRUE(sum.is_sum);
+      EXPECT_EQ(step.graph.ops[sum.ops.at(0)].type->name, "BiasGradient");
+      EXPECT_EQ(products.passes[pass].placed(compiler::Tensor::kDY).id, sum.of);
+    }
+    sums += found.size();
+    finder.take(pass, found);
+    EXPECT_TRUE(finder.sums_of(pass).empty());
+  }
+  EXPECT_GT(sums, 0U);
+}
+
 TEST(EpilogueFinder, AnUpdateWaitsForTheNormOfAllGradients) {
   graph::TrainingOptions options;
   options.clip_norm = 0.1;
