@@ -3,6 +3,7 @@
 #include "app/report/energy/energy_report.hpp"
 #include "app/report/summary.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/schedule/registry.hpp"
 #include "runtime/record/result_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -31,8 +32,9 @@ Json npu_json(const Machine &npu) {
 /// Bytes of the elements of all tensors that the pass reads or writes, each once.
 std::uint64_t compulsory_bytes(const JobResult &job, const RunOptions &options) {
   std::uint64_t bytes = 0;
-  for (const compiler::TensorBinding &t :
-       compiler::make_layout(job.layers, options.compile.pass, options.config).tensors)
+  const std::vector<compiler::Layer> layers =
+      job.layers.size() == 1 ? compiler::compiled_as(job.layer(), job.requested, options.config) : job.layers;
+  for (const compiler::TensorBinding &t : compiler::make_layout(layers, options.compile.pass, options.config).tensors)
     if (t.input || t.result) bytes += std::uint64_t{t.rows} * t.cols * (t.fp32 ? 4 : 2);
   return bytes;
 }
@@ -45,9 +47,10 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
          {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
       json.erase(field);
   if (const compiler::Layer &layer = job.layer(); layer.conv && !layer.conv->is_pointwise())
-    json["convolution"] =
-        std::string(layer.packed ? "packed image" : layer.image ? "image" : "im2col") +
-        (layer.products == compiler::Products::kForward ? " for Y, im2col for dW" : "");
+    json["convolution"] = layer.forward_image ? "image for Y, im2col for dW"
+                          : layer.packed      ? "packed image"
+                          : layer.image       ? "image"
+                                              : "im2col";
   json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
   json["dram_utilisation"] = dram_utilisation(job.accesses, job.cycles(), options.config);
   json["energy"] = report::energy_json(job.accesses, job.cycles(), options.config);

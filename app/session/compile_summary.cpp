@@ -3,6 +3,8 @@
 #include "app/session/stream_directory.hpp"
 #include "runtime/record/result_json.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace gradweave::cli {
@@ -10,7 +12,7 @@ namespace gradweave::cli {
 nlohmann::ordered_json compiled_json(const compiler::Compiled &compiled) {
   nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
   for (const compiler::TensorBinding &binding : compiled.layout.tensors) {
-    const compiler::Traffic &traffic = compiled.traffic.front()[static_cast<std::size_t>(binding.tensor)];
+    const compiler::Traffic &traffic = compiled.traffic[binding.layer][static_cast<std::size_t>(binding.tensor)];
     tensors.push_back({{"tensor", std::string(compiler::to_string(binding.tensor))},
                        {"input", binding.input},
                        {"type", binding.fp32 ? "fp32" : "bf16"},
@@ -30,7 +32,7 @@ nlohmann::ordered_json compiled_json(const compiler::Compiled &compiled) {
           {"n", compiled.layer().n},
           {"schedule", std::string(compiler::to_string(compiled.requested))},
           {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
-          {"tiling", compiled.tilings.front()},
+          {"tiling", fmt::format("{}", fmt::join(compiled.tilings, "; "))},
           {"commands", compiled.stream.size()},
           {"macs", compiled.useful_macs},
           {"compute_cycles", compiled.compute_cycles},

@@ -101,6 +101,11 @@ std::vector<Layer> split_products(const Layer &layer, const Machine &npu) {
   return {forward, gradients};
 }
 
+bool are_split(const std::vector<Layer> &layers) {
+  return layers.size() == 2 && layers.front().products == Products::kForward &&
+         layers.back().products == Products::kGradients;
+}
+
 bool takes_image(const Layer &layer, Pass pass, const Machine &npu) {
   Layer over_image = layer;
   over_image.image = true;

@@ -22,6 +22,8 @@ std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &np
 /// What is compiled for a layer of a step: itself, or, if Y alone reads its image, the layer of Y and that of the
 /// gradients, which have its name (Layer::products).
 std::vector<Layer> split_products(const Layer &layer, const Machine &npu);
+/// Whether these are the two of one layer.
+bool are_split(const std::vector<Layer> &layers);
 
 /// Whether a pass of a convolution can read its image, with tiles that fit the scratchpad.
 bool takes_image(const Layer &layer, Pass pass, const Machine &npu);

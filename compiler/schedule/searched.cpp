@@ -1,4 +1,5 @@
 #include "compiler/schedule/searched.hpp"
+#include "compiler/cost/image_choice.hpp"
 
 #include "compiler/lower/order.hpp"
 #include "compiler/schedule/step_search.hpp"
@@ -51,12 +52,6 @@ std::vector<Schedule> orders_that_share(const SchedulingProblem &problem, const 
   for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
     if (s != orders.front()) orders.push_back(s);
   return orders;
-}
-
-/// Or one whose Y and gradients are apart (split_products()).
-bool is_one_layer(const std::vector<Layer> &layers) {
-  return layers.size() == 1 || (layers.size() == 2 && layers.front().products == Products::kForward &&
-                                layers.back().products == Products::kGradients);
 }
 
 /// The best of what has been tried.
@@ -179,7 +174,7 @@ std::vector<CompileOptions> FullSearch::other_cuts_with(const SchedulingProblem 
 }
 
 Scheduled FullSearch::schedule(const SchedulingProblem &problem) const {
-  if (is_one_layer(problem.layers)) return SearchedOrder::schedule(problem);
+  if (problem.layers.size() == 1 || are_split(problem.layers)) return SearchedOrder::schedule(problem);
   StepOptions options;
   options.pass = problem.options.pass;
   options.layer_plans = options.step_plans = problem.options.plans;

@@ -3,6 +3,7 @@
 #include "base/file/output_file.hpp"
 #include "base/process/stopwatch.hpp"
 #include "compiler/back/vector_layer.hpp"
+#include "compiler/cost/image_choice.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/paper/paper.hpp"
 #include "runtime/data/check.hpp"
@@ -191,8 +192,30 @@ Outcome parse_outcome(std::string_view name) {
   throw std::invalid_argument(fmt::format("unknown outcome '{}'", name));
 }
 
+namespace {
+
+/// What is told of each of the two, of both.
+void join_layers(JobResult &result) {
+  result.tilings = {fmt::format("{}; {}", result.tilings.front(), result.tilings.back())};
+  for (std::size_t t = 0; t < result.traffic.front().size(); ++t)
+    result.traffic.front()[t] += result.traffic.back()[t];
+  result.traffic.pop_back();
+  for (OutputCheck &check : result.outputs)
+    check.layer = 0;
+}
+
+} // namespace
+
+std::vector<compiler::Layer> JobSpec::told() const {
+  if (!compiler::are_split(layers)) return layers;
+  compiler::Layer one = layers.back();
+  one.products = compiler::Products::kAll;
+  one.forward_image = true;
+  return {one};
+}
+
 JobResult::JobResult(const JobSpec &spec)
-    : layers(spec.layers), requested(spec.compile.schedule), chosen(spec.compile.schedule), tilings(layers.size()),
+    : layers(spec.told()), requested(spec.compile.schedule), chosen(spec.compile.schedule), tilings(layers.size()),
       traffic(layers.size()), trace(spec.device.trace.file), times_file(spec.times_file),
       timeline_file(spec.timeline_file) {}
 
@@ -207,7 +230,7 @@ std::uint64_t JobResult::mismatches() const {
 }
 
 std::string JobSpec::title() const {
-  return layers.size() == 1 ? fmt::format("layer {}", layer().name)
+  return told().size() == 1 ? fmt::format("layer {}", layer().name)
                             : fmt::format("{} layers from {}", layers.size(), layer().name);
 }
 
@@ -265,6 +288,7 @@ JobResult run_job(const JobSpec &spec, const Compiled &compiled, const JobEvents
   } catch (const std::exception &error) {
     fail(result, Outcome::kDevice, fmt::format("{}: {}", spec.title(), error.what()));
   }
+  if (compiler::are_split(spec.layers)) join_layers(result);
   return result;
 }
 

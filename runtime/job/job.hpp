@@ -37,6 +37,8 @@ struct JobSpec {
 
   /// The only layer, or the first one.
   const compiler::Layer &layer() const { return layers.front(); }
+  /// The layers that results are of: one that is compiled as two (compiler::split_products()) is one.
+  std::vector<compiler::Layer> told() const;
   /// What messages call the layers: "layer fc1", "3 layers from fc1".
   std::string title() const;
 };

@@ -182,7 +182,7 @@ private:
 JobResult result_of(const JobSpec &spec, const TaskEnd &end, double compile_seconds, ProgressDisplay &display) {
   if (!end.completed) return crashed(spec, end);
   JobResult result = result_from_json(Json::parse(end.result));
-  result.layers = spec.layers;
+  result.layers = spec.told();
   result.compile_seconds = compile_seconds;
   result.process_seconds = end.cpu_seconds;
   if (!end.output.empty()) {

@@ -47,7 +47,6 @@ TEST(ImageLayers, MayReadTheImageForYAlone) {
       const std::string failures = fmt::format("{}", fmt::join(r.failures, "; "));
       if (r.outcome == Outcome::kBadInput && failures.find("no tiling fits") != std::string::npos) break;
       ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << failures;
-      ASSERT_EQ(r.layers.front().products, compiler::Products::kForward);
       std::size_t results = 0;
       for (const OutputCheck &check : r.outputs)
         results += check.layer <= 1 ? 1 : 0;

@@ -14,6 +14,7 @@
 #include "compiler/schedule/registry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <memory>
@@ -37,13 +38,14 @@ using Json = nlohmann::ordered_json;
 
 void print_summary(std::FILE *out, const Compiled &compiled) {
   std::uint64_t bytes = 0;
-  for (const compiler::Traffic &traffic : compiled.traffic.front())
-    bytes += traffic.read_bytes + traffic.write_bytes;
+  for (const compiler::LayerTraffic &layer : compiled.traffic)
+    for (const compiler::Traffic &traffic : layer)
+      bytes += traffic.read_bytes + traffic.write_bytes;
   fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n",
              compiled.layer().index, compiled.layer().name, runtime::shape(compiled.layer()),
              compiler::to_string(compiled.chosen), compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
              runtime::ratio(compiled.predicted_cycles, compiled.bounds.run_cycles),
-             runtime::human(static_cast<double>(bytes)), compiled.tilings.front());
+             runtime::human(static_cast<double>(bytes)), fmt::join(compiled.tilings, "; "));
   const compiler::Tuning &t = compiled.tuning;
   if (t.candidates != 0)
     fmt::print(out, "  tuning: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before\n",
