@@ -38,8 +38,8 @@ struct Layer {
   bool packed = false;
   /// Whether the vector unit computes the products, from images: a depthwise convolution (compiler/depthwise).
   bool vector = false;
-  /// Whether it is computed together with the layer before it, whose result, which nobody else reads, never is in memory
-  /// (compiler/depthwise/fused).
+  /// Whether it is computed together with the layer before it, whose result, which nobody else reads, never is in
+  /// memory (compiler/depthwise/fused).
   bool fused = false;
   /// Name of an earlier layer whose weights these are; empty: the layer has its own.
   std::string weights = {};

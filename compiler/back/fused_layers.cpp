@@ -1,5 +1,6 @@
 #include "compiler/back/fused_layers.hpp"
 
+#include "compiler/depthwise/fused/choose_layout.hpp"
 #include "compiler/depthwise/fused/fused_cycles.hpp"
 #include "compiler/depthwise/fused/fused_section.hpp"
 

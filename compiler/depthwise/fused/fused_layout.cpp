@@ -1,6 +1,5 @@
 #include "compiler/depthwise/fused/fused_layout.hpp"
 
-#include "compiler/depthwise/fused/fused_cycles.hpp"
 #include "compiler/depthwise/programs.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 
@@ -208,27 +207,15 @@ std::vector<FusedRows> fused_rows(const std::vector<Layer> &layers, const FusedR
   return rows;
 }
 
-std::optional<FusedLayout> choose_fused_layout(const std::vector<Layer> &layers, const Machine &npu) {
-  const std::uint32_t height = [&] {
-    const auto deep = std::find_if(layers.rbegin(), layers.rend(), [](const Layer &l) { return l.vector; });
-    return deep->conv->out_height();
-  }();
-  std::optional<FusedLayout> best;
-  for (std::size_t areas = 1, before = 0; areas <= height; ++areas) {
-    const std::size_t rows = (height + areas - 1) / areas;
-    if (rows == std::exchange(before, rows)) continue;
-    LayoutBuilder builder(layers, rows, npu);
-    const std::size_t least = builder.least_pitch();
-    std::optional<FusedLayout> smallest;
-    for (std::size_t pitch = least; pitch < least + npu.lanes(); ++pitch)
-      if (std::optional<FusedLayout> layout = builder.run(pitch);
-          layout && (!smallest || layout->spm_rows < smallest->spm_rows))
-        smallest = std::move(layout);
-    if (!smallest) continue;
-    smallest->cycles = fused_cycles(layers, *smallest, npu);
-    if (!best || smallest->cycles < best->cycles) best = std::move(smallest);
-  }
-  return best;
+std::optional<FusedLayout> fused_layout(const std::vector<Layer> &layers, std::size_t rows, const Machine &npu) {
+  LayoutBuilder builder(layers, rows, npu);
+  const std::size_t least = builder.least_pitch();
+  std::optional<FusedLayout> smallest;
+  for (std::size_t pitch = least; pitch < least + npu.lanes(); ++pitch)
+    if (std::optional<FusedLayout> layout = builder.run(pitch);
+        layout && (!smallest || layout->spm_rows < smallest->spm_rows))
+      smallest = std::move(layout);
+  return smallest;
 }
 
 } // namespace gradweave::compiler::depthwise

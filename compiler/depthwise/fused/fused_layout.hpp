@@ -54,10 +54,10 @@ struct FusedLayout {
 /// product whose result leaves as bf16.
 bool can_be_fused(const Layer &layer);
 
-/// The layout that takes the least time, nearly, in the rows of the scratchpad that `npu` has. Two layers or
-/// more follow one another, each reads what the one before computes, and there is a depthwise one among them. None
-/// fits: nothing.
-std::optional<FusedLayout> choose_fused_layout(const std::vector<Layer> &layers, const Machine &npu);
+/// The layout with so many rows of the last map in an area that takes the fewest rows of the scratchpad that `npu` has.
+/// Two layers or more follow one another, each reads what the one before computes, and there is a depthwise one among
+/// them. None fits: nothing.
+std::optional<FusedLayout> fused_layout(const std::vector<Layer> &layers, std::size_t rows, const Machine &npu);
 
 /// Rows [first, first + count) of an image, of which those below 0 and beyond its height are zeros.
 struct FusedRows {

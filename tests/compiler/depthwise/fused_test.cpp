@@ -1,4 +1,5 @@
 // Fused layers: bits of the layers one by one, no hazard, and no intermediate in memory.
+#include "compiler/depthwise/fused/choose_layout.hpp"
 #include "compiler/depthwise/fused/fused_section.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "sw_models/timing/timing_model.hpp"
