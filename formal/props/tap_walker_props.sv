@@ -53,14 +53,15 @@ module tap_walker_props #(
   (* hierconn *) wire [1:0]  \dut.y_phase ;
   (* hierconn *) wire [1:0]  \dut.x_phase ;
   (* hierconn *) wire [63:0] \dut.b_q ;
-  (* hierconn *) wire [111:0] \dut.next_q ;
-  (* hierconn *) wire [111:0] \dut.plan_q ;
+  (* hierconn *) wire [112:0] \dut.next_q ;
+  (* hierconn *) wire [112:0] \dut.plan_q ;
 
   // --- A command's fields, for A and for its walk; of the next block's, and of the current one's -------------------------------
   typedef struct packed {
     logic        conv, wgrad;
     logic [10:0] grid_w;
     logic [19:0] plane;
+    logic        in_line;        // PACKED
     logic [1:0]  stride;
     logic [3:0]  taps_y, taps_x;
     logic [15:0] b_tap;
@@ -84,6 +85,7 @@ module tap_walker_props #(
     f.wgrad  = opcode == gw_isa_pkg::OP_WGRAD;
     f.grid_w = cmd_i[gw_isa_pkg::GRID_W_LSB+:gw_isa_pkg::GRID_W_W];
     f.plane  = cmd_i[gw_isa_pkg::PLANE_LSB+:gw_isa_pkg::PLANE_W];
+    f.in_line = cmd_i[gw_isa_pkg::PACKED_LSB];
     f.stride = f.conv ? cmd_i[gw_isa_pkg::STRIDE_LSB+:gw_isa_pkg::STRIDE_W] : 2'd1;
     f.taps_y = cmd_i[gw_isa_pkg::TAPS_Y_LSB+:gw_isa_pkg::TAPS_Y_W];
     f.taps_x = cmd_i[gw_isa_pkg::TAPS_X_LSB+:gw_isa_pkg::TAPS_X_W];
@@ -96,7 +98,7 @@ module tap_walker_props #(
     f.img_w  = cmd_i[gw_isa_pkg::IMG_W_LSB+:gw_isa_pkg::IMG_W_W];
   end
 
-  // --- Environment: gemm_core, whose feed asks for a tap if there is one; cmd_check; bit 511 is 0 ----------------------------------
+  // --- Environment: gemm_core, whose feed asks for a tap if there is one; cmd_check -------------------------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
   logic here_q, any_q;           // a block of the command is still to begin; one has begun
   assign load  = load_i && !here_q && rst_ni;
@@ -104,7 +106,7 @@ module tap_walker_props #(
   assign tap   = tap_i && any_q && more && !start;
   always @* begin
     if (load && (f.conv || f.wgrad)) begin
-      assume (!cmd_i[511] && f.stride != 2'd0 && f.grid_w != '0 && f.img_w != '0 && f.img_h != '0);
+      assume (f.stride != 2'd0 && f.grid_w != '0 && f.img_w != '0 && f.img_h != '0);
       assume (!f.conv || (f.taps_y != '0 && f.taps_x != '0));
       assume (f.grid_w < 11'd8 && f.plane < 20'd8 && f.img_w < 11'd16 && f.img_h < 10'd16);
       assume (wide(f.off_y) + 16'd8 < 16'd16 && wide(f.off_x) + 16'd8 < 16'd16);
@@ -150,10 +152,10 @@ module tap_walker_props #(
   endfunction
 
   // As tap_walker keeps a command.
-  logic [111:0] plan, next_plan;
-  assign plan      = {q.conv, q.wgrad, q.grid_w, q.plane, q.stride, q.taps_y, q.taps_x, q.b_tap, q.off_y, q.off_x, q.step_y, q.step_x,
+  logic [112:0] plan, next_plan;
+  assign plan      = {q.conv, q.wgrad, q.grid_w, q.plane, q.in_line, q.stride, q.taps_y, q.taps_x, q.b_tap, q.off_y, q.off_x, q.step_y, q.step_x,
                       q.img_h, q.img_w};
-  assign next_plan = {next_q.conv, next_q.wgrad, next_q.grid_w, next_q.plane, next_q.stride, next_q.taps_y, next_q.taps_x, next_q.b_tap,
+  assign next_plan = {next_q.conv, next_q.wgrad, next_q.grid_w, next_q.plane, next_q.in_line, next_q.stride, next_q.taps_y, next_q.taps_x, next_q.b_tap,
                       next_q.off_y, next_q.off_x, next_q.step_y, next_q.step_x, next_q.img_h, next_q.img_w};
 
   // --- Properties ----------------------------------------------------------------------------------------------------------------
