@@ -1,7 +1,7 @@
 #include "compiler/strips/strip_items.hpp"
 
+#include "compiler/strips/strip_writer.hpp"
 #include "compiler/vector_stream/group/chain.hpp"
-#include "compiler/vector_stream/group/group.hpp"
 
 #include <algorithm>
 #include <map>
@@ -22,12 +22,42 @@ struct Parts {
   std::size_t first = 0, count = 1;
 };
 
-class Planning {
+/// Parts that are kept, in runs of several, evenly between those that pass through: their LOADs go beside the runs of
+/// these. Every second pass has the latter in descending order, so that it begins with what is still there.
+std::vector<Parts> order_of_parts(const StripJobs &jobs, std::size_t kept, std::size_t merged, bool backwards,
+                                  PassKind kind) {
+  const std::size_t parts = jobs.parts(), whole = jobs.rows / jobs.part_rows;
+  std::vector<Parts> stay, pass, all;
+  for (std::size_t p = 0; p < kept;) {
+    const std::size_t most = kind == PassKind::kSums && p < whole ? std::min(merged, whole - p) : 1;
+    stay.push_back({p, std::min(most, kept - p)});
+    p += stay.back().count;
+  }
+  for (std::size_t p = kept; p < parts; ++p)
+    pass.push_back({p, 1});
+  if (backwards) std::reverse(pass.begin(), pass.end());
+  for (std::size_t i = 0, taken = 0; i < pass.size(); ++i) {
+    all.push_back(pass[i]);
+    for (; taken < (i + 1) * stay.size() / pass.size(); ++taken)
+      all.push_back(stay[taken]);
+  }
+  return pass.empty() ? stay : all;
+}
+
+/// Of a line or a number, told from all others of its value.
+struct LineName {
+  bool number;
+  std::size_t value, index;
+  bool operator<(const LineName &o) const {
+    return std::tie(number, value, index) < std::tie(o.number, o.value, o.index);
+  }
+};
+
+class Planning : StripWriter {
 public:
   Planning(const StripJobs &jobs, const OpJobs &of, const StripCut &cut, const StripLayout &layout,
            const std::vector<std::uint64_t> &addresses, const NpuConfig &npu)
-      : jobs_(jobs), of_(of), cut_(cut), layout_(layout), addresses_(addresses), npu_(npu),
-        free_from_(layout.regions()) {}
+      : StripWriter(jobs, of, layout, addresses, npu), cut_(cut) {}
 
   std::optional<StripItems> run() {
     try {
@@ -42,11 +72,9 @@ public:
 
 private:
   void add_strip(std::size_t col) {
-    col_ = col;
-    cols_ = std::min(cut_.columns, jobs_.cols - col);
     const std::size_t strip = col / cut_.columns;
+    begin_strip(col, std::min(cut_.columns, jobs_.cols - col), strip % StripLayout::kLineSets);
     slot_set_ = strip % layout_.slots().sets;
-    line_set_ = strip % StripLayout::kLineSets;
     loaded_lines_.clear();
     there_.clear();
     held_.assign(layout_.slots().kept + layout_.slots().passing, kNothing);
@@ -57,86 +85,13 @@ private:
         add_lines(pass.stages.front());
         continue;
       }
-      for (const Parts &parts : order_of_parts(pass.kind))
+      for (const Parts &parts : order_of_parts(jobs_, layout_.slots().kept, cut_.merged, backwards_, pass.kind))
         if (pass.kind == PassKind::kSums)
           add_sums(pass, parts);
         else
           add_elements(pass, parts.first);
       backwards_ = !backwards_;
     }
-  }
-
-  /// Parts that are kept, in runs of several, evenly between those that pass through: their LOADs go beside the runs of
-  /// these. Every second pass has the latter in descending order, so that it begins with what is still there.
-  std::vector<Parts> order_of_parts(PassKind kind) const {
-    const std::size_t parts = jobs_.parts(), kept = layout_.slots().kept, whole = jobs_.rows / jobs_.part_rows;
-    std::vector<Parts> stay, pass, all;
-    for (std::size_t p = 0; p < kept;) {
-      const std::size_t most = kind == PassKind::kSums && p < whole ? std::min(cut_.merged, whole - p) : 1;
-      stay.push_back({p, std::min(most, kept - p)});
-      p += stay.back().count;
-    }
-    for (std::size_t p = kept; p < parts; ++p)
-      pass.push_back({p, 1});
-    if (backwards_) std::reverse(pass.begin(), pass.end());
-    for (std::size_t i = 0, taken = 0; i < pass.size(); ++i) {
-      all.push_back(pass[i]);
-      for (; taken < (i + 1) * stay.size() / pass.size(); ++taken)
-        all.push_back(stay[taken]);
-    }
-    return pass.empty() ? stay : all;
-  }
-
-  std::size_t item() const { return out_.items.size(); }
-
-  bool is_fp32(std::size_t value) const { return of_.values[value].type != graph::ElementType::kBf16; }
-
-  void load(const isa::DmaCommand &dma, const RegionRange &regions) {
-    StripLoad load{dma, regions, 0, item()};
-    for (std::size_t r = regions.first; r < regions.first + regions.count; ++r)
-      load.from = std::max(load.from, free_from_[r]);
-    out_.loads.push_back(load);
-    touch(regions);
-  }
-  void touch(const RegionRange &regions) {
-    std::fill_n(free_from_.begin() + static_cast<std::ptrdiff_t>(regions.first), regions.count, item() + 1);
-  }
-  void store(StripItem &to, const isa::DmaCommand &dma, const RegionRange &regions) const {
-    to.stores.push_back({dma, regions});
-  }
-
-  std::size_t program_of(const Program &program) {
-    isa::vector::Words words = isa::vector::encode(program);
-    const auto found = std::find(out_.programs.begin(), out_.programs.end(), words);
-    if (found != out_.programs.end()) return static_cast<std::size_t>(found - out_.programs.begin());
-    program_words_ += words.size();
-    out_.programs.push_back(std::move(words));
-    return out_.programs.size() - 1;
-  }
-
-  /// Rows of a matrix, of the strip's columns.
-  isa::DmaCommand matrix_dma(std::size_t value, std::size_t row, std::size_t rows, bool stored) const {
-    isa::DmaCommand d;
-    d.store = stored;
-    d.fp32 = is_fp32(value);
-    const std::uint64_t bytes = d.fp32 ? 4 : 2;
-    d.dram_addr = addresses_[value] + (row * jobs_.cols + col_) * bytes;
-    d.pitch = rows == 1 ? 0 : static_cast<std::uint32_t>(jobs_.cols * bytes);
-    d.rows = static_cast<std::uint32_t>(rows);
-    d.cols = static_cast<std::uint32_t>(cols_);
-    return d;
-  }
-
-  isa::DmaCommand line_dma(const StripTile &tile, bool stored, std::uint32_t row) const {
-    isa::DmaCommand d;
-    d.store = stored;
-    d.fp32 = is_fp32(tile.value);
-    const std::size_t first = tile.kind == Kind::kNumber ? tile.index : tile.index * jobs_.cols + col_;
-    d.dram_addr = addresses_[tile.value] + first * (d.fp32 ? 4 : 2);
-    d.rows = 1;
-    d.cols = tile.kind == Kind::kNumber ? 1 : static_cast<std::uint32_t>(cols_);
-    d.spm = {row, 2, 0};
-    return d;
   }
 
   std::size_t rows_of_part(std::size_t part) const {
@@ -181,64 +136,6 @@ private:
     }
   }
 
-  struct Tiles {
-    std::vector<AreaTile> operands, results;
-    std::vector<RegionRange> reads, writes;
-  };
-
-  static AreaTile area_tile(std::uint32_t row, std::uint32_t pstride, std::size_t rows, std::size_t cols, bool fp32) {
-    AreaTile t;
-    t.rows = static_cast<std::uint32_t>(rows);
-    t.cols = static_cast<std::uint32_t>(cols);
-    t.fp32 = fp32;
-    t.spm = {row, pstride, 0};
-    return t;
-  }
-
-  /// Strides say which way lines lie, no more.
-  static StridedTile strided(const StripTile &t) {
-    StridedTile s;
-    s.value = t.value;
-    s.lane = t.kind == Kind::kNumber ? 0 : 1;
-    s.step = t.kind == Kind::kMatrix ? 2 : 0;
-    return s;
-  }
-
-  /// A run over so many lanes and steps.
-  StripRun run_of(const StripStage &stage, std::size_t lanes, std::size_t steps, const Tiles &tiles) {
-    Stage as{stage.program, lanes, steps, {}, {}, stage.elementwise};
-    for (const StripTile &t : stage.operands)
-      as.operands.push_back(strided(t));
-    for (const StripTile &t : stage.results)
-      as.results.push_back(strided(t));
-    const StageWalk walk = walk_of(as, lanes, steps, npu_);
-    const auto [walked, program] = walked_stage(as, walk);
-    StripRun run{program_of(program),
-                 static_cast<std::uint32_t>(walk.exchanged ? steps : lanes),
-                 static_cast<std::uint32_t>(walk.exchanged ? lanes : steps),
-                 {},
-                 tiles.reads,
-                 tiles.writes,
-                 walk.cycles};
-    for (std::uint32_t i = 0; i < walked.operands.size(); ++i)
-      run.tiles.push_back(view_of(walked.operands[i], tiles.operands[i], i));
-    for (std::uint32_t o = 0; o < walked.results.size(); ++o)
-      run.tiles.push_back(view_of(walked.results[o], tiles.results[o], isa::kOperandSlots + o));
-    for (const auto *regions : {&tiles.reads, &tiles.writes})
-      for (const RegionRange &r : *regions)
-        touch(r);
-    return run;
-  }
-
-  /// A line, or as many of its copies, or of the value's lines, as there are parts.
-  void add_line(const StripTile &t, std::size_t entry, std::size_t parts, std::vector<AreaTile> &tiles,
-                std::vector<RegionRange> &regions) const {
-    const StripPlace place = layout_.line(line_set_, t, entry);
-    const std::size_t lanes = (parts - 1) * layout_.panels() * npu_.lanes() + cols_;
-    tiles.push_back(area_tile(place.row, 2, 1, t.kind == Kind::kNumber ? 1 : lanes, is_fp32(t.value)));
-    regions.push_back({place.region, t.kind == Kind::kNumber ? 1 : parts});
-  }
-
   /// One run: a part's lanes are behind those of the part before, whole panels each.
   void add_sums(const StripPass &pass, const Parts &parts) {
     const StripStage &stage = pass.stages[parts.first];
@@ -281,7 +178,7 @@ private:
     for (const StripTile &t : stage.results) {
       loaded_lines_.insert({false, t.value, t.index});
       const StripPlace place = layout_.line(line_set_, t, t.index);
-      if (jobs_.in_memory[t.value]) store(item, line_dma(t, true, place.row), {place.region, 1});
+      if (jobs_.in_memory[t.value]) item.stores.push_back({line_dma(t, true, place.row), {place.region, 1}});
       repeat(t, item);
     }
     out_.items.push_back(std::move(item));
@@ -445,35 +342,19 @@ private:
       const Placed p = placed(value, block);
       isa::DmaCommand d = matrix_dma(value, row, block.rows, true);
       d.spm = p.tile.spm;
-      store(item, d, p.regions);
+      item.stores.push_back({d, p.regions});
     }
     out_.items.push_back(std::move(item));
   }
 
   static constexpr std::size_t kNothing = ~std::size_t{0};
-  struct LineName {
-    bool number;
-    std::size_t value, index;
-    bool operator<(const LineName &o) const {
-      return std::tie(number, value, index) < std::tie(o.number, o.value, o.index);
-    }
-  };
-
-  const StripJobs &jobs_;
-  const OpJobs &of_;
   const StripCut &cut_;
-  const StripLayout &layout_;
-  const std::vector<std::uint64_t> &addresses_;
-  const NpuConfig &npu_;
-  std::vector<std::size_t> free_from_; ///< of each region: the item from which on nobody uses what it has
-  std::size_t program_words_ = 0;
-  std::size_t col_ = 0, cols_ = 1, pass_ = 0; ///< of the strip
-  std::size_t slot_set_ = 0, line_set_ = 0, block_set_ = 0, next_passing_ = 0;
+  std::size_t pass_ = 0; ///< of the strip
+  std::size_t slot_set_ = 0, block_set_ = 0, next_passing_ = 0;
   bool backwards_ = false;
   std::set<LineName> loaded_lines_;                    ///< that are there: of the strip
   std::vector<std::size_t> held_;                      ///< of each slot, the part
   std::map<std::size_t, std::set<std::size_t>> there_; ///< of each slot, the values of the part
-  StripItems out_;
 };
 
 } // namespace

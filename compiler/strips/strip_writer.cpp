@@ -1,0 +1,117 @@
+#include "compiler/strips/strip_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+using Kind = StripTile::Kind;
+using isa::vector::Program;
+
+/// Strides say which way lines lie, no more.
+StridedTile strided(const StripTile &t) {
+  StridedTile s;
+  s.value = t.value;
+  s.lane = t.kind == Kind::kNumber ? 0 : 1;
+  s.step = t.kind == Kind::kMatrix ? 2 : 0;
+  return s;
+}
+
+} // namespace
+
+void StripWriter::begin_strip(std::size_t col, std::size_t cols, std::size_t line_set) {
+  col_ = col;
+  cols_ = cols;
+  line_set_ = line_set;
+}
+
+void StripWriter::load(const isa::DmaCommand &dma, const RegionRange &regions) {
+  StripLoad load{dma, regions, 0, item()};
+  for (std::size_t r = regions.first; r < regions.first + regions.count; ++r)
+    load.from = std::max(load.from, free_from_[r]);
+  out_.loads.push_back(load);
+  touch(regions);
+}
+
+void StripWriter::touch(const RegionRange &regions) {
+  std::fill_n(free_from_.begin() + static_cast<std::ptrdiff_t>(regions.first), regions.count, item() + 1);
+}
+
+std::size_t StripWriter::program_of(const Program &program) {
+  isa::vector::Words words = isa::vector::encode(program);
+  const auto found = std::find(out_.programs.begin(), out_.programs.end(), words);
+  if (found != out_.programs.end()) return static_cast<std::size_t>(found - out_.programs.begin());
+  program_words_ += words.size();
+  out_.programs.push_back(std::move(words));
+  return out_.programs.size() - 1;
+}
+
+isa::DmaCommand StripWriter::matrix_dma(std::size_t value, std::size_t row, std::size_t rows, bool stored) const {
+  isa::DmaCommand d;
+  d.store = stored;
+  d.fp32 = is_fp32(value);
+  const std::uint64_t bytes = d.fp32 ? 4 : 2;
+  d.dram_addr = addresses_[value] + (row * jobs_.cols + col_) * bytes;
+  d.pitch = rows == 1 ? 0 : static_cast<std::uint32_t>(jobs_.cols * bytes);
+  d.rows = static_cast<std::uint32_t>(rows);
+  d.cols = static_cast<std::uint32_t>(cols_);
+  return d;
+}
+
+isa::DmaCommand StripWriter::line_dma(const StripTile &tile, bool stored, std::uint32_t row) const {
+  isa::DmaCommand d;
+  d.store = stored;
+  d.fp32 = is_fp32(tile.value);
+  const std::size_t first = tile.kind == Kind::kNumber ? tile.index : tile.index * jobs_.cols + col_;
+  d.dram_addr = addresses_[tile.value] + first * (d.fp32 ? 4 : 2);
+  d.rows = 1;
+  d.cols = tile.kind == Kind::kNumber ? 1 : static_cast<std::uint32_t>(cols_);
+  d.spm = {row, 2, 0};
+  return d;
+}
+
+AreaTile StripWriter::area_tile(std::uint32_t row, std::uint32_t pstride, std::size_t rows, std::size_t cols,
+                                bool fp32) {
+  AreaTile t;
+  t.rows = static_cast<std::uint32_t>(rows);
+  t.cols = static_cast<std::uint32_t>(cols);
+  t.fp32 = fp32;
+  t.spm = {row, pstride, 0};
+  return t;
+}
+
+void StripWriter::add_line(const StripTile &t, std::size_t entry, std::size_t parts, std::vector<AreaTile> &tiles,
+                           std::vector<RegionRange> &regions) const {
+  const StripPlace place = layout_.line(line_set_, t, entry);
+  const std::size_t lanes = (parts - 1) * layout_.panels() * npu_.lanes() + cols_;
+  tiles.push_back(area_tile(place.row, 2, 1, t.kind == Kind::kNumber ? 1 : lanes, is_fp32(t.value)));
+  regions.push_back({place.region, t.kind == Kind::kNumber ? 1 : parts});
+}
+
+StripRun StripWriter::run_of(const StripStage &stage, std::size_t lanes, std::size_t steps, const Tiles &tiles) {
+  Stage as{stage.program, lanes, steps, {}, {}, stage.elementwise};
+  for (const StripTile &t : stage.operands)
+    as.operands.push_back(strided(t));
+  for (const StripTile &t : stage.results)
+    as.results.push_back(strided(t));
+  const StageWalk walk = walk_of(as, lanes, steps, npu_);
+  const auto [walked, program] = walked_stage(as, walk);
+  StripRun run{program_of(program),
+               static_cast<std::uint32_t>(walk.exchanged ? steps : lanes),
+               static_cast<std::uint32_t>(walk.exchanged ? lanes : steps),
+               {},
+               tiles.reads,
+               tiles.writes,
+               walk.cycles};
+  for (std::uint32_t i = 0; i < walked.operands.size(); ++i)
+    run.tiles.push_back(view_of(walked.operands[i], tiles.operands[i], i));
+  for (std::uint32_t o = 0; o < walked.results.size(); ++o)
+    run.tiles.push_back(view_of(walked.results[o], tiles.results[o], isa::kOperandSlots + o));
+  for (const auto *regions : {&tiles.reads, &tiles.writes})
+    for (const RegionRange &r : *regions)
+      touch(r);
+  return run;
+}
+
+} // namespace gradweave::compiler
