@@ -1,7 +1,8 @@
 // What the items of strips consist of: LOADs into places that are free, programs that are written once, runs on tiles.
 #pragma once
 
-#include "compiler/strips/strip_items.hpp"
+#include "compiler/strips/strip_item.hpp"
+#include "compiler/strips/strip_layout.hpp"
 #include "compiler/vector_stream/group/group.hpp"
 
 #include <cstddef>

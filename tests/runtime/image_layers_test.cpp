@@ -200,6 +200,7 @@ TEST(ImageLayers, AKernelThatReachesTooFarIsRefusedByName) {
   JobSpec s;
   s.layers = {image_layer(conv)};
   s.npu = load_machine("configs/test8p2.toml");
+  s.npu.spm_bytes /= 2;
   s.backend = Backend::kFunctional;
   s.compile.schedule = compiler::Schedule::kSearch;
   s.compile.plans = 10;
