@@ -1,6 +1,7 @@
 #include "compiler/epilogue/add_epilogues.hpp"
 
 #include "compiler/epilogue/epilogue_areas.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -73,15 +74,9 @@ private:
     std::uint32_t at = 0;
     for (const isa::vector::Words &words : plan_.programs) {
       first_words_.push_back(at);
-      for (std::size_t done = 0; done < words.size();) {
-        isa::ProgramCommand p;
-        p.at = at;
-        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
-        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+      for (const isa::ProgramCommand &p : program_commands(words, at))
         emit(p);
-        done += p.count;
-        at += p.count;
-      }
+      at += static_cast<std::uint32_t>(words.size());
     }
   }
 

@@ -1,6 +1,7 @@
 #include "compiler/epilogue/epilogue_areas.hpp"
 
 #include "compiler/vector_stream/group/group.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +45,7 @@ public:
       cut(stores[i].epilogue, tiles[i]);
       out_.ends.push_back(out_.areas.size());
     }
-    if (program_words_ > isa::kProgramWords) return {};
+    if (words_of(out_.programs) > isa::kProgramWords) return {};
     return std::move(out_);
   }
 
@@ -71,15 +72,6 @@ private:
       }
     }
     return true;
-  }
-
-  std::size_t program_of(const isa::vector::Program &program) {
-    isa::vector::Words words = isa::vector::encode(program);
-    const auto found = std::find(out_.programs.begin(), out_.programs.end(), words);
-    if (found != out_.programs.end()) return static_cast<std::size_t>(found - out_.programs.begin());
-    program_words_ += words.size();
-    out_.programs.push_back(std::move(words));
-    return out_.programs.size() - 1;
   }
 
   void cut(std::size_t e, const ResultTile &tile) {
@@ -153,7 +145,7 @@ private:
     const Stage &stage = planned.tiles.stages[s];
     const StageWalk walk = walk_of(stage, part.lanes, part.steps, npu_);
     const auto [walked, program] = walked_stage(stage, walk);
-    EpilogueRun run{program_of(program),
+    EpilogueRun run{place_of(program, out_.programs),
                     static_cast<std::uint32_t>(walk.exchanged ? part.steps : part.lanes),
                     static_cast<std::uint32_t>(walk.exchanged ? part.lanes : part.steps),
                     {}};
@@ -169,7 +161,6 @@ private:
   const NpuConfig &npu_;
   std::uint32_t place_rows_;
   std::vector<Planned> planned_;
-  std::size_t program_words_ = 0;
   std::array<std::vector<isa::DmaCommand>, kEpiloguePlaces> held_; ///< LOADs of lines that each place has
   EpilogueAreas out_;
 };

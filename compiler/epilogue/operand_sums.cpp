@@ -3,6 +3,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/across.hpp"
 #include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/programs.hpp"
 #include "compiler/verify/verify_hazards.hpp"
 
 #include <algorithm>
@@ -240,16 +241,10 @@ private:
       const auto [found, is_new] = programs_.try_emplace({part.first, part.last}, at);
       if (!is_new) continue;
       const isa::vector::Words words = isa::vector::encode(chain_part(part.first, part.last).program);
-      for (std::size_t done = 0; done < words.size();) {
-        isa::ProgramCommand p;
-        p.at = at;
-        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
-        if (p.at + p.count > isa::kProgramWords) return false;
-        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+      if (at + words.size() > isa::kProgramWords) return false;
+      for (const isa::ProgramCommand &p : program_commands(words, at))
         emit(p);
-        done += p.count;
-        at += p.count;
-      }
+      at += static_cast<std::uint32_t>(words.size());
     }
     return true;
   }

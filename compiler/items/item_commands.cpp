@@ -1,6 +1,7 @@
 #include "compiler/items/item_commands.hpp"
 
 #include "compiler/items/ordered_commands.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -65,14 +66,8 @@ private:
       const auto *run = std::get_if<ItemRun>(&stage);
       if (run == nullptr) continue;
       const isa::vector::Words words = isa::vector::encode(run->program);
-      for (std::size_t done = 0; done < words.size();) {
-        isa::ProgramCommand p;
-        p.at = at + static_cast<std::uint32_t>(done);
-        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
-        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+      for (const isa::ProgramCommand &p : program_commands(words, at))
         commands_.add(p);
-        done += p.count;
-      }
       at += static_cast<std::uint32_t>(words.size());
     }
   }

@@ -2,6 +2,7 @@
 
 #include "compiler/items/ordered_commands.hpp"
 #include "compiler/strips/strip_items.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -72,15 +73,9 @@ private:
     std::uint32_t at = 0;
     for (const isa::vector::Words &words : plan_.programs) {
       first_words_.push_back(at);
-      for (std::size_t done = 0; done < words.size();) {
-        isa::ProgramCommand p;
-        p.at = at;
-        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
-        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+      for (const isa::ProgramCommand &p : program_commands(words, at))
         commands_.add(p);
-        done += p.count;
-        at += p.count;
-      }
+      at += static_cast<std::uint32_t>(words.size());
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/strips/strip_writer.hpp"
 #include "compiler/vector_stream/group/chain.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <map>
@@ -66,7 +67,7 @@ public:
     } catch (const std::length_error &) { // chain_part(): not enough tiles
       return std::nullopt;
     }
-    if (program_words_ > isa::kProgramWords) return std::nullopt;
+    if (words_of(out_.programs) > isa::kProgramWords) return std::nullopt;
     return std::move(out_);
   }
 

@@ -2,6 +2,7 @@
 // that need it.
 #pragma once
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/job.hpp"
 
 #include <cstddef>
@@ -50,7 +51,7 @@ struct StripJobs {
   std::vector<StripPass> passes;
   std::vector<bool> in_memory; ///< of each value: a step outside, or the graph, reads it
 
-  std::size_t parts() const { return (rows + part_rows - 1) / part_rows; }
+  std::size_t parts() const { return divide_up(rows, part_rows); }
   /// Matrices that sums are taken of, ascending. None is written.
   std::vector<std::size_t> summed() const;
 };

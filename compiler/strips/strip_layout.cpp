@@ -1,5 +1,6 @@
 #include "compiler/strips/strip_layout.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/stage.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@ constexpr std::size_t kToTheEnd = ~std::size_t{0};
 constexpr std::size_t kMostSets = 3, kPassing = 2;
 constexpr std::uint32_t kStateLines = 4; ///< registers that a chain hands on, at most: as many as a run's results
 
-std::size_t divided_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 std::uint32_t even(std::size_t rows) { return static_cast<std::uint32_t>((rows + 1) / 2 * 2); }
 std::uint32_t height_of(const OpJobs &jobs, std::size_t value) {
   return jobs.values[value].type == graph::ElementType::kBf16 ? 1 : 2;
@@ -177,11 +177,11 @@ void StripLayout::place_elements(const StripJobs &jobs, std::size_t pass, const 
 std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs &of, const StripCut &cut,
                                              const NpuConfig &npu) {
   StripLayout l;
-  l.panels_ = divided_up(cut.columns, npu.lanes());
+  l.panels_ = divide_up(cut.columns, npu.lanes());
   if (l.panels_ == 1 && cut.block_rows % npu.lanes() == 0) l.folds_ = cut.block_rows / npu.lanes();
   l.part_rows_ = even(jobs.part_rows);
   l.block_rows_ = static_cast<std::uint32_t>(cut.block_rows);
-  l.blocks_ = divided_up(jobs.part_rows, cut.block_rows);
+  l.blocks_ = divide_up(jobs.part_rows, cut.block_rows);
   l.summed_ = jobs.summed();
   l.find_groups(jobs);
   l.find_lines(jobs, cut.merged);

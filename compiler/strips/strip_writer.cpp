@@ -1,5 +1,7 @@
 #include "compiler/strips/strip_writer.hpp"
 
+#include "compiler/vector_stream/programs.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -36,15 +38,6 @@ void StripWriter::load(const isa::DmaCommand &dma, const RegionRange &regions) {
 
 void StripWriter::touch(const RegionRange &regions) {
   std::fill_n(free_from_.begin() + static_cast<std::ptrdiff_t>(regions.first), regions.count, item() + 1);
-}
-
-std::size_t StripWriter::program_of(const Program &program) {
-  isa::vector::Words words = isa::vector::encode(program);
-  const auto found = std::find(out_.programs.begin(), out_.programs.end(), words);
-  if (found != out_.programs.end()) return static_cast<std::size_t>(found - out_.programs.begin());
-  program_words_ += words.size();
-  out_.programs.push_back(std::move(words));
-  return out_.programs.size() - 1;
 }
 
 isa::DmaCommand StripWriter::matrix_dma(std::size_t value, std::size_t row, std::size_t rows, bool stored) const {
@@ -97,7 +90,7 @@ StripRun StripWriter::run_of(const StripStage &stage, std::size_t lanes, std::si
     as.results.push_back(strided(t));
   const StageWalk walk = walk_of(as, lanes, steps, npu_);
   const auto [walked, program] = walked_stage(as, walk);
-  StripRun run{program_of(program),
+  StripRun run{place_of(program, out_.programs),
                static_cast<std::uint32_t>(walk.exchanged ? steps : lanes),
                static_cast<std::uint32_t>(walk.exchanged ? lanes : steps),
                {},

@@ -53,12 +53,10 @@ protected:
   const NpuConfig &npu_;
   std::size_t col_ = 0, cols_ = 1; ///< of the strip
   std::size_t line_set_ = 0;
-  std::size_t program_words_ = 0;
   StripItems out_;
 
 private:
   std::size_t item() const { return out_.items.size(); }
-  std::size_t program_of(const isa::vector::Program &program);
 
   std::vector<std::size_t> free_from_; ///< of each region: the item from which on nobody uses what it has
 };

@@ -4,6 +4,7 @@
 #include "compiler/vector_stream/group/join_jobs.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/job_commands_error.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <fmt/format.h>
 
@@ -62,14 +63,6 @@ private:
   /// Lanes of so many strips.
   std::size_t lanes_of(std::size_t strips, std::size_t all) const { return std::min(all, strips * npu_.lanes()); }
 
-  std::size_t program_of(const Program &program) {
-    isa::vector::Words words = isa::vector::encode(program);
-    const auto found = std::find(plan_.programs.begin(), plan_.programs.end(), words);
-    if (found != plan_.programs.end()) return static_cast<std::size_t>(found - plan_.programs.begin());
-    plan_.programs.push_back(std::move(words));
-    return plan_.programs.size() - 1;
-  }
-
   /// Of a job, for people: its first result's.
   const std::string &name_of(const JobGroup &group) const {
     return jobs_.values[group.stages[0].results.at(0).value].name;
@@ -116,8 +109,8 @@ private:
   AreaRun run_across(const Stage &stage, const GroupTiles &all, std::size_t s, const StridedArea &part,
                      std::size_t state) {
     const ChainPart chain = part_across(stage, part.lane, part.lanes);
-    return {program_of(chain.program), static_cast<std::uint32_t>(stage.steps), static_cast<std::uint32_t>(part.lanes),
-            views_across(stage, chain, all, s),
+    return {place_of(chain.program, plan_.programs), static_cast<std::uint32_t>(stage.steps),
+            static_cast<std::uint32_t>(part.lanes), views_across(stage, chain, all, s),
             tiles_handed_on(chain, {handed_on(stage), state, strips(stage.steps), stage.steps})};
   }
 
@@ -126,7 +119,7 @@ private:
     const std::size_t steps = std::min(part.steps, stage.steps);
     const StageWalk walk = walk_of(stage, part.lanes, steps, npu_);
     const auto [walked, program] = walked_stage(stage, walk);
-    AreaRun run{program_of(program),
+    AreaRun run{place_of(program, plan_.programs),
                 static_cast<std::uint32_t>(walk.exchanged ? steps : part.lanes),
                 static_cast<std::uint32_t>(walk.exchanged ? part.lanes : steps),
                 {},

@@ -1,6 +1,7 @@
 #include "compiler/vector_stream/section.hpp"
 
 #include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -246,14 +247,8 @@ private:
       programs_.clear();
       next_word_ = 0;
     }
-    for (std::uint32_t done = 0; done < count;) {
-      isa::ProgramCommand p;
-      p.at = next_word_ + done;
-      p.count = std::min<std::uint32_t>(count - done, static_cast<std::uint32_t>(p.words.size()));
-      std::copy_n(words.begin() + done, p.count, p.words.begin());
+    for (const isa::ProgramCommand &p : program_commands(words, next_word_))
       emit(p);
-      done += p.count;
-    }
     const std::uint32_t at = next_word_;
     programs_[program] = at;
     next_word_ += count;

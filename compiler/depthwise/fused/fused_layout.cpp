@@ -1,6 +1,7 @@
 #include "compiler/depthwise/fused/fused_layout.hpp"
 
 #include "compiler/depthwise/programs.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ private:
       if (!layers_[i].vector) continue;
       FusedMap &in = layout_.maps[i], &out = layout_.maps[i + 1];
       const std::size_t stride = layers_[i].conv->stride_width;
-      out.columns = std::max(out.columns, (in.columns + stride - 1) / stride);
+      out.columns = std::max(out.columns, divide_up(in.columns, stride));
       in.columns = out.columns * stride;
     }
   }
@@ -157,7 +158,7 @@ private:
   bool fits() const {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const FusedMap &map = layout_.maps[i];
-      const std::size_t panels = (map.channels + lanes_ - 1) / lanes_;
+      const std::size_t panels = divide_up(map.channels, lanes_);
       if (map.columns * std::max(map.pitch, panels * lanes_) > kMostInField) return false;
       if (layout_.kernels[i].sums_pitch * layout_.maps[i + 1].columns % 2 != 0) return false;
     }

@@ -2,6 +2,7 @@
 // 2016), and where in the scratchpad their images lie.
 #pragma once
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/place_tile.hpp"
 #include "graph/network.hpp"
 #include "sw_models/config/machine.hpp"
@@ -47,7 +48,7 @@ struct FusedLayout {
   double cycles = 0; ///< what the section takes of a stream that waits for memory, nearly
 
   /// Areas of an image.
-  std::size_t areas() const { return (maps.back().height + rows - 1) / rows; }
+  std::size_t areas() const { return divide_up(maps.back().height, rows); }
 };
 
 /// Whether a layer can be one of a chain, by its shape: a depthwise convolution whose kernel fits registers, or one

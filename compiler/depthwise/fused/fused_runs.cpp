@@ -1,6 +1,7 @@
 #include "compiler/depthwise/fused/fused_runs.hpp"
 
 #include "compiler/depthwise/programs.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 
@@ -28,10 +29,7 @@ FusedRuns::FusedRuns(const std::vector<Layer> &layers, const FusedLayout &layout
       rows_program_(layers.size()) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (!layers[i].vector) continue;
-    const isa::vector::Words words = encode(image_rows(layers[i].conv->kernel_height, layers[i].conv->kernel_width));
-    const auto known = std::find(programs_.begin(), programs_.end(), words);
-    rows_program_[i] = static_cast<std::size_t>(known - programs_.begin());
-    if (known == programs_.end()) programs_.push_back(words);
+    rows_program_[i] = place_of(image_rows(layers[i].conv->kernel_height, layers[i].conv->kernel_width), programs_);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/depthwise/fused/fused_layout.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/area.hpp"
 
 #include <cstddef>
@@ -34,7 +35,7 @@ private:
   void clear_sides(const FusedMap &map, const PlaceTile &tile, std::vector<AreaRun> &runs) const;
   AreaRun zeros(const PlaceTile &tile, const Strips &at) const;
   AreaRun copy(const PlaceTile &from, const Strips &there, const PlaceTile &to, const Strips &here) const;
-  std::size_t panels(const FusedMap &map) const { return (map.channels + lanes_ - 1) / lanes_; }
+  std::size_t panels(const FusedMap &map) const { return divide_up(map.channels, lanes_); }
   /// Columns of all panels, spare ones but those of the last panel among them.
   std::size_t all_columns(const FusedMap &map) const { return (panels(map) - 1) * map.columns + map.width; }
 

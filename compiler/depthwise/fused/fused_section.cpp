@@ -2,6 +2,7 @@
 
 #include "compiler/depthwise/fused/fused_cycles.hpp"
 #include "compiler/depthwise/fused/fused_runs.hpp"
+#include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -124,14 +125,8 @@ private:
     std::uint32_t next = 0;
     for (const isa::vector::Words &words : runs_.programs()) {
       programs_.push_back(next);
-      for (std::size_t done = 0; done < words.size();) {
-        isa::ProgramCommand p;
-        p.at = next + static_cast<std::uint32_t>(done);
-        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
-        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+      for (const isa::ProgramCommand &p : program_commands(words, next))
         emit(p, {index(first_deep()), Tensor::kY}, {}, {});
-        done += p.count;
-      }
       next += static_cast<std::uint32_t>(words.size());
     }
   }
