@@ -1,6 +1,7 @@
 #include "app/validate/corpus/timing_commands.hpp"
 
 #include "app/validate/corpus/parts/images.hpp"
+#include "app/validate/corpus/parts/live_tiles.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,6 @@ constexpr std::uint32_t kCommandCycles = 3000; // what one command should take a
 constexpr std::uint64_t kConvSalt =
     0x636f6e76; // what is drawn for convolutions is apart from what the seed decides otherwise
 
-constexpr std::uint32_t height_of(bool fp32) { return fp32 ? 2 : 1; }
 constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 std::uint8_t core_of(std::size_t engine) { return static_cast<std::uint8_t>(engine - kCompute); }
 
