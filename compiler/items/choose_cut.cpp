@@ -15,15 +15,19 @@ public:
       : jobs_(first_items(jobs)), places_(places), npu_(npu) {}
 
   std::optional<ItemCut> run() {
-    std::size_t chunks = 0;
-    for (auto most = static_cast<std::uint32_t>(jobs_.items); most > 0; --most) {
-      const std::size_t count = chunks_of(jobs_, most).size();
-      if (count == chunks) continue;
-      chunks = count;
-      for (const bool ahead : {true, false})
-        for (const bool overlap : {true, false})
-          for (const bool wide : {true, false})
-            look_at({fewest(most), ahead, overlap, {}, wide_tiles(fewest(most), wide)});
+    for (const bool across : {false, true}) {
+      if (across && !changes_shared()) continue;
+      std::size_t chunks = 0;
+      for (auto most = static_cast<std::uint32_t>(jobs_.items); most > 0; --most) {
+        ItemCut cut;
+        cut.across = across;
+        cut.chunk = most;
+        const std::vector<ItemChunk> all = chunks_of(jobs_, cut);
+        if (all.size() == chunks) continue;
+        chunks = all.size();
+        cut.chunk = largest(all);
+        look_at_turns(cut);
+      }
     }
     std::sort(found_.begin(), found_.end(), [](const Found &a, const Found &b) { return a.cycles < b.cycles; });
     if (found_.empty()) return std::nullopt;
@@ -52,12 +56,17 @@ private:
     std::uint64_t cycles = 0;
   };
 
-  /// The most items that a chunk has if no chunk may have more than `most`.
-  std::uint32_t fewest(std::uint32_t most) const {
-    std::size_t largest = 0;
-    for (const ItemChunk &chunk : chunks_of(jobs_, most))
-      largest = std::max(largest, chunk.count);
-    return static_cast<std::uint32_t>(largest);
+  static std::uint32_t largest(const std::vector<ItemChunk> &chunks) {
+    const auto most = std::max_element(chunks.begin(), chunks.end(),
+                                       [](const ItemChunk &a, const ItemChunk &b) { return a.count < b.count; });
+    return static_cast<std::uint32_t>(most->count);
+  }
+
+  /// Whether items differ in what is shared.
+  bool changes_shared() const {
+    return std::any_of(jobs_.tiles.begin(), jobs_.tiles.end(), [](const ItemTile &t) {
+      return !t.each && std::any_of(t.firsts.begin(), t.firsts.end(), [&](std::size_t f) { return f != t.firsts[0]; });
+    });
   }
 
   bool fits(const ItemCut &cut) const { return place_items(jobs_, cut, npu_).has_value(); }
@@ -68,17 +77,21 @@ private:
     return run.cycles();
   }
 
-  /// All tiles that may be wide if chunks have so many items; none if not `wide`.
-  std::vector<bool> wide_tiles(std::uint32_t chunk, bool wide) const {
-    ItemCut cut{chunk, false, false, {}, std::vector<bool>(jobs_.tiles.size())};
-    if (!wide || chunk == 1) return cut.wide;
-    std::vector<bool> all = cut.wide;
-    for (std::size_t tile = 0; tile < all.size(); ++tile) {
-      cut.wide.assign(all.size(), false);
-      cut.wide[tile] = may_be_wide(jobs_, tile);
-      all[tile] = cut.wide[tile] && lie_side_by_side(jobs_, places_, cut);
-    }
-    return all;
+  bool gains_by_width(std::size_t tile) const {
+    return may_be_wide(jobs_, tile) && lie_side_by_side(jobs_, places_, tile);
+  }
+
+  void look_at_turns(ItemCut cut) {
+    for (const bool ahead : {true, false})
+      for (const bool overlap : {true, false})
+        for (const bool wide : {true, false}) {
+          cut.ahead = ahead;
+          cut.overlap = overlap;
+          cut.wide.assign(jobs_.tiles.size(), false);
+          for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile)
+            cut.wide[tile] = wide && cut.chunk > 1 && gains_by_width(tile);
+          look_at(cut);
+        }
   }
 
   void look_at(ItemCut cut) {
@@ -88,17 +101,27 @@ private:
     found_.push_back({std::move(cut), taken});
   }
 
-  /// Buffer by buffer, each time the one that gains most; a few that gain nothing may lead to one that does.
+  /// Change by change, each time the one that gains most; a few that gain nothing may lead to one that does.
   void refine(Found &found) const {
     Found at = found;
     for (std::size_t idle = 0; idle <= kIdle;) {
       std::optional<Found> best;
+      const auto look_at = [&](ItemCut cut) {
+        if (!fits(cut)) return;
+        if (const std::uint64_t taken = cycles(cut); !best || taken < best->cycles) best = {std::move(cut), taken};
+      };
       for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile) {
         if (jobs_.tiles[tile].over != kOwnPlace) continue;
-        ItemCut cut = at.cut;
-        ++cut.buffers[tile];
-        if (cut.buffers[tile] > kMostBuffers || !fits(cut)) continue;
-        if (const std::uint64_t taken = cycles(cut); !best || taken < best->cycles) best = {std::move(cut), taken};
+        if (at.cut.buffers[tile] < kMostBuffers) {
+          ItemCut cut = at.cut;
+          ++cut.buffers[tile];
+          look_at(std::move(cut));
+        }
+        if (at.cut.wide[tile]) {
+          ItemCut cut = at.cut;
+          cut.wide[tile] = false;
+          look_at(std::move(cut));
+        }
       }
       if (!best) return;
       at = std::move(*best);

@@ -9,14 +9,19 @@
 namespace gradweave::compiler {
 namespace {
 
+/// Whether the rows of an item follow those of the item before it.
+bool is_beside(const ItemJobs &jobs, const std::vector<ItemPlace> &places, std::size_t tile, std::size_t item) {
+  const std::uint64_t apart = std::uint64_t{jobs.tiles[tile].cols} * (jobs.tiles[tile].fp32 ? 4 : 2);
+  return places[tile].addresses[item] == places[tile].addresses[item - 1] + apart;
+}
+
 class Emitter {
 public:
   Emitter(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut, const NpuConfig &npu)
-      : jobs_(jobs), places_(places), cut_(cut), npu_(npu), chunks_(chunks_of(jobs, cut.chunk)),
-        turns_(turns_of(jobs, cut)), commands_(number_regions()) {
+      : jobs_(jobs), places_(places), cut_(cut), npu_(npu), chunks_(chunks_of(jobs, cut)), turns_(turns_of(jobs, cut)),
+        commands_(number_regions()) {
     auto rows = place_items(jobs, cut, npu);
     if (!rows) throw std::logic_error("a chunk of items does not fit the scratchpad");
-    if (!lie_side_by_side(jobs, places, cut)) throw std::logic_error("items of a wide tile do not lie side by side");
     rows_ = std::move(*rows);
     for (std::size_t i = 0; i < jobs.tiles.size(); ++i)
       held_.emplace_back(cut.buffers[i]);
@@ -94,109 +99,196 @@ private:
 
   std::size_t buffer_of(std::size_t tile, std::size_t chunk) const { return chunk % cut_.buffers[place_of(tile)]; }
 
-  /// The part of an item, or all of a tile that is shared.
-  RegionRange region(std::size_t tile, std::size_t chunk, std::size_t item) const {
-    return {all_regions(tile, chunk).first + (jobs_.tiles[tile].each ? item : 0), 1};
+  /// Which of those below or beside each other in a chunk's tile an item has.
+  std::size_t place_in_chunk(std::size_t tile, std::size_t chunk, std::size_t item) const {
+    const ItemTile &t = jobs_.tiles[tile];
+    return t.each ? item : copy_of(t, chunks_[chunk], item);
   }
-  RegionRange all_regions(std::size_t tile, std::size_t chunk) const {
-    return {regions_[place_of(tile)] + buffer_of(tile, chunk) * cut_.chunk,
-            jobs_.tiles[tile].each ? chunks_[chunk].count : 1};
+
+  RegionRange region(std::size_t tile, std::size_t chunk, std::size_t item, std::size_t count = 1) const {
+    const std::size_t first = place_in_chunk(tile, chunk, item);
+    return {regions_[place_of(tile)] + buffer_of(tile, chunk) * cut_.chunk + first,
+            place_in_chunk(tile, chunk, item + count - 1) - first + 1};
   }
 
   /// From an item's element (row, col) on.
   isa::SpmTile spm(std::size_t tile, std::size_t chunk, std::size_t item, std::uint32_t row = 0,
                    std::uint32_t col = 0) const {
     const ItemTile &t = jobs_.tiles[tile];
-    const auto before = static_cast<std::uint32_t>(t.each ? item : 0);
-    (cut_.wide[tile] ? col : row) += before * (cut_.wide[tile] ? t.cols : t.rows);
+    const auto before = static_cast<std::uint32_t>(place_in_chunk(tile, chunk, item));
+    std::uint32_t first = rows_[place_of(tile)][buffer_of(tile, chunk)];
+    if (!t.each)
+      first += before * rows_of(jobs_, tile, cut_, npu_);
+    else if (t.line)
+      col += before * t.rows;
+    else
+      (cut_.wide[tile] ? col : row) += before * (cut_.wide[tile] ? t.cols : t.rows);
     isa::SpmTile place;
     place.pstride = panel_rows(jobs_, tile, cut_);
-    place.row =
-        rows_[place_of(tile)][buffer_of(tile, chunk)] + row * (t.fp32 ? 2 : 1) + col / npu_.lanes() * place.pstride;
+    place.row = first + row * (t.fp32 ? 2 : 1) + col / npu_.lanes() * place.pstride;
     place.rot = static_cast<std::uint8_t>((row + col) % npu_.lanes());
     return place;
   }
 
-  isa::DmaCommand transfer(std::size_t tile, std::size_t chunk, std::size_t item, bool store) const {
+  /// Columns that are moved together, of an item and of those beside it.
+  struct Piece {
+    std::size_t item = 0;
+    std::uint32_t col = 0, cols = 0; ///< from the item's column `col` on
+  };
+
+  std::vector<Piece> pieces_of(std::size_t tile, std::size_t chunk) const {
+    const ItemTile &t = jobs_.tiles[tile];
+    const std::size_t count = chunks_[chunk].count;
+    std::vector<Piece> pieces;
+    for (std::size_t item = 0; item < count;) {
+      std::size_t end = item + 1;
+      if (!t.each)
+        while (end < count && place_in_chunk(tile, chunk, end) == place_in_chunk(tile, chunk, item))
+          ++end;
+      else if (cut_.wide[tile])
+        while (end < count && is_beside(jobs_, places_, tile, chunks_[chunk].first + end))
+          ++end;
+      if (cut_.wide[tile])
+        add_wide(pieces, item, end - item, t.cols);
+      else
+        pieces.push_back({item, 0, t.cols});
+      item = end;
+    }
+    return pieces;
+  }
+
+  /// A transfer may begin inside of a panel only if it ends there.
+  void add_wide(std::vector<Piece> &pieces, std::size_t first, std::size_t count, std::uint32_t cols) const {
+    const auto begin = static_cast<std::uint32_t>(first) * cols, end = begin + static_cast<std::uint32_t>(count) * cols;
+    for (std::uint32_t at = begin; at < end;) {
+      const std::uint32_t inside = at % npu_.lanes();
+      const std::uint32_t next = inside == 0 ? end : std::min(end, at + npu_.lanes() - inside);
+      pieces.push_back({at / cols, at % cols, next - at});
+      at = next;
+    }
+  }
+
+  /// Scratchpad rows of items that lie side by side are common to all that there may be.
+  RegionRange moved_region(std::size_t tile, std::size_t chunk, const Piece &piece) const {
+    return cut_.wide[tile] ? RegionRange{region(tile, chunk, 0).first, cut_.chunk} : region(tile, chunk, piece.item);
+  }
+
+  isa::DmaCommand transfer(std::size_t tile, std::size_t chunk, const Piece &piece, bool store) const {
     const ItemTile &t = jobs_.tiles[tile];
     isa::DmaCommand d;
     d.store = store;
     d.fp32 = t.fp32;
-    d.dram_addr = places_[tile].addresses[chunks_[chunk].first + item];
+    d.dram_addr =
+        places_[tile].addresses[chunks_[chunk].first + piece.item] + std::uint64_t{piece.col} * (t.fp32 ? 4 : 2);
     d.pitch = t.rows == 1 ? 0 : places_[tile].pitch;
     d.rows = t.rows;
-    d.cols = t.cols;
-    d.spm = spm(tile, chunk, item);
-    if (cut_.wide[tile]) d.cols *= static_cast<std::uint32_t>(chunks_[chunk].count);
+    d.cols = piece.cols;
+    d.spm = spm(tile, chunk, piece.item, 0, piece.col);
     return d;
-  }
-
-  /// Transfers of a chunk's tile.
-  std::size_t transfers(std::size_t tile, std::size_t chunk) const {
-    return jobs_.tiles[tile].each && !cut_.wide[tile] ? chunks_[chunk].count : 1;
-  }
-  RegionRange moved_regions(std::size_t tile, std::size_t chunk, std::size_t item) const {
-    return cut_.wide[tile] ? all_regions(tile, chunk) : region(tile, chunk, item);
   }
 
   void load(std::size_t tile, std::size_t chunk) {
     std::vector<std::uint64_t> &held = held_[tile][buffer_of(tile, chunk)];
     held.resize(cut_.chunk, ~std::uint64_t{0});
-    for (std::size_t item = 0; item < transfers(tile, chunk); ++item) {
-      const isa::DmaCommand d = transfer(tile, chunk, item, false);
-      if (held[item] != d.dram_addr || overwritten_[tile] || cut_.wide[tile])
-        commands_.add(d, {}, {moved_regions(tile, chunk, item)});
-      held[item] = d.dram_addr;
+    for (const Piece &piece : pieces_of(tile, chunk)) {
+      const isa::DmaCommand d = transfer(tile, chunk, piece, false);
+      std::uint64_t &has = held[place_in_chunk(tile, chunk, piece.item)];
+      if (has != d.dram_addr || overwritten_[tile] || cut_.wide[tile])
+        commands_.add(d, {}, {moved_region(tile, chunk, piece)});
+      has = d.dram_addr;
     }
   }
 
   void store(std::size_t tile, std::size_t chunk) {
     if (!jobs_.tiles[tile].stored) return;
-    for (std::size_t item = 0; item < transfers(tile, chunk); ++item)
-      commands_.add(transfer(tile, chunk, item, true), {moved_regions(tile, chunk, item)});
+    for (const Piece &piece : pieces_of(tile, chunk))
+      commands_.add(transfer(tile, chunk, piece, true), {moved_region(tile, chunk, piece)});
   }
 
+  /// Where each item has sums of its own, the first parts of all items come first, so that what a part goes on with is
+  /// written by then.
   void multiply(const ItemProduct &product, std::size_t chunk) {
+    std::vector<std::vector<ProductPart>> sums;
+    std::size_t rounds = 1;
+    for (std::size_t item = 0; item < chunks_[chunk].count; ++item) {
+      sums.push_back(sum_parts(jobs_, product, item, cut_, npu_));
+      if (product.sums == product.c) rounds = std::max(rounds, sums.back().size());
+    }
+    for (std::size_t round = 0; round < rounds; ++round)
+      for (std::size_t item = 0; item < sums.size(); ++item)
+        for (std::size_t part = 0; part < sums[item].size(); ++part)
+          if (part == round || rounds == 1)
+            multiply_part(product, chunk, item, sums[item][part], part + 1 == sums[item].size());
+  }
+
+  void multiply_part(const ItemProduct &product, std::size_t chunk, std::size_t item, const ProductPart &sum,
+                     bool last) {
+    const std::size_t to = last ? product.c : product.sums;
     isa::GemmCommand gemm;
     gemm.a_col = product.a_col;
     gemm.b_col = product.b_col;
-    gemm.out_bf16 = !jobs_.tiles[product.c].fp32;
-    gemm.m = product.m, gemm.k = product.k;
-    for (std::size_t item = 0; item < chunks_[chunk].count; ++item)
-      for (const ColumnPart &part : column_parts(jobs_, product, item, cut_, npu_)) {
-        gemm.n = part.count;
-        gemm.a = spm(product.a, chunk, item);
-        gemm.b = product.b_col ? spm(product.b, chunk, item, part.first) : spm(product.b, chunk, item, 0, part.first);
-        gemm.cout = spm(product.c, chunk, item, 0, part.first);
-        commands_.add(gemm, {region(product.a, chunk, item), region(product.b, chunk, item)},
-                      {region(product.c, chunk, item)});
-      }
+    gemm.acc = sum.first > 0;
+    gemm.out_bf16 = !jobs_.tiles[to].fp32;
+    gemm.m = product.m, gemm.k = sum.count;
+    gemm.a = product.a_col ? spm(product.a, chunk, item, 0, sum.first) : spm(product.a, chunk, item, sum.first);
+    std::vector<RegionRange> reads{region(product.a, chunk, item), region(product.b, chunk, item)};
+    if (gemm.acc) reads.push_back(region(product.sums, chunk, item));
+    for (const ProductPart &part : column_parts(jobs_, product, item, cut_, npu_)) {
+      gemm.n = part.count;
+      gemm.b = product.b_col ? spm(product.b, chunk, item, part.first, sum.first)
+                             : spm(product.b, chunk, item, sum.first, part.first);
+      gemm.cout = spm(to, chunk, item, 0, part.first);
+      if (gemm.acc) gemm.cin = spm(product.sums, chunk, item, 0, part.first);
+      commands_.add(gemm, reads, {region(to, chunk, item)});
+    }
   }
 
+  /// A run for all items of a chunk that have the same elements in the shared tiles that it reads.
   void compute(const ItemRun &run, std::uint32_t program, std::size_t chunk) {
-    const auto count = static_cast<std::uint32_t>(chunks_[chunk].count);
+    const auto alike = [&](std::size_t a, std::size_t b) {
+      return std::all_of(run.operands.begin(), run.operands.end(), [&](const ItemView &view) {
+        return jobs_.tiles[view.tile].each ||
+               place_in_chunk(view.tile, chunk, a) == place_in_chunk(view.tile, chunk, b);
+      });
+    };
+    for (std::size_t first = 0; first < chunks_[chunk].count;) {
+      std::size_t end = first + 1;
+      while (end < chunks_[chunk].count && alike(first, end))
+        ++end;
+      compute_items(run, program, chunk, first, end - first);
+      first = end;
+    }
+  }
+
+  void compute_items(const ItemRun &run, std::uint32_t program, std::size_t chunk, std::size_t item,
+                     std::size_t items) {
+    const auto count = static_cast<std::uint32_t>(items);
     std::vector<isa::VectorTile> slots;
     std::vector<RegionRange> reads, writes;
     const auto add = [&](const ItemView &view, std::size_t slot) {
       const ItemTile &t = jobs_.tiles[view.tile];
       isa::VectorTile v;
       v.slot = static_cast<std::uint32_t>(slot);
-      v.spm = spm(view.tile, chunk, 0);
+      v.spm = spm(view.tile, chunk, item);
       v.rows = t.line ? 1 : t.rows * (t.each ? count : 1);
       v.cols = t.line ? t.rows * count : t.cols;
       v.fp32 = t.fp32;
       v.by_col = view.by_col;
       v.same_element = view.same_element;
       v.same_step = view.same_step;
+      if (t.line) {
+        v.col = v.spm.rot;
+        v.spm.rot = 0;
+      }
       slots.push_back(v);
     };
     for (std::size_t i = 0; i < run.operands.size(); ++i) {
       add(run.operands[i], i);
-      reads.push_back(all_regions(run.operands[i].tile, chunk));
+      reads.push_back(region(run.operands[i].tile, chunk, item, items));
     }
     for (std::size_t i = 0; i < run.results.size(); ++i) {
       add(run.results[i], isa::kOperandSlots + i);
-      writes.push_back(all_regions(run.results[i].tile, chunk));
+      writes.push_back(region(run.results[i].tile, chunk, item, items));
     }
     for (std::size_t i = 0; i < slots.size();) {
       isa::TileCommand command;
@@ -228,15 +320,10 @@ private:
 
 } // namespace
 
-bool lie_side_by_side(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut) {
-  for (std::size_t tile = 0; tile < jobs.tiles.size(); ++tile) {
-    if (!cut.wide[tile]) continue;
-    const std::uint64_t apart = std::uint64_t{jobs.tiles[tile].cols} * (jobs.tiles[tile].fp32 ? 4 : 2);
-    for (const ItemChunk &chunk : chunks_of(jobs, cut.chunk))
-      for (std::size_t item = chunk.first + 1; item < chunk.first + chunk.count; ++item)
-        if (places[tile].addresses[item] != places[tile].addresses[item - 1] + apart) return false;
-  }
-  return true;
+bool lie_side_by_side(const ItemJobs &jobs, const std::vector<ItemPlace> &places, std::size_t tile) {
+  for (std::size_t item = 1; item < jobs.items; ++item)
+    if (is_beside(jobs, places, tile, item)) return true;
+  return false;
 }
 
 std::vector<isa::Command> item_commands(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut,

@@ -18,6 +18,39 @@ std::vector<std::size_t> tiles_of(const ItemStage &stage, bool written) {
   return tiles;
 }
 
+/// The column of its panel in which an item's columns of a tile begin.
+std::uint32_t begin_in_panel(const ItemJobs &jobs, std::size_t tile, std::size_t item, const ItemCut &cut,
+                             const NpuConfig &npu) {
+  return cut.wide[tile] ? static_cast<std::uint32_t>(item) * jobs.tiles[tile].cols % npu.lanes() : 0;
+}
+
+/// `all` columns, cut where a panel ends of a tile in which they begin inside of one.
+std::vector<ProductPart> parts_of(std::uint32_t all, const std::vector<std::uint32_t> &begins, const NpuConfig &npu) {
+  if (std::all_of(begins.begin(), begins.end(), [](std::uint32_t begin) { return begin == 0; })) return {{0, all}};
+  std::vector<ProductPart> parts;
+  for (std::uint32_t first = 0; first < all;) {
+    std::uint32_t count = all - first;
+    for (const std::uint32_t begin : begins)
+      count = std::min(count, npu.lanes() - (begin + first) % npu.lanes());
+    parts.push_back({first, count});
+    first += count;
+  }
+  return parts;
+}
+
+/// Whether a tile is of sums that are not cut.
+bool is_unused(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut) {
+  return std::any_of(jobs.stages.begin(), jobs.stages.end(), [&](const ItemStage &stage) {
+    const auto *p = std::get_if<ItemProduct>(&stage);
+    return p != nullptr && p->sums == tile && p->c != tile && !(p->a_col && cut.wide[p->a]) &&
+           !(p->b_col && cut.wide[p->b]);
+  });
+}
+
+bool same_shared(const ItemTile &tile, std::size_t a, std::size_t b) {
+  return tile.each || tile.firsts[a] == tile.firsts[b];
+}
+
 } // namespace
 
 ItemTurns turns_of(const ItemJobs &jobs, const ItemCut &cut) {
@@ -73,9 +106,8 @@ std::uint32_t rows_of(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut
 bool may_be_wide(const ItemJobs &jobs, std::size_t tile) {
   const ItemTile &t = jobs.tiles[tile];
   if (!t.each || t.line || !(t.loaded || t.stored)) return false;
-  return std::all_of(jobs.stages.begin(), jobs.stages.end(), [tile](const ItemStage &stage) {
-    if (const auto *product = std::get_if<ItemProduct>(&stage))
-      return product->a != tile && (product->b != tile || !product->b_col);
+  return std::all_of(jobs.stages.begin(), jobs.stages.end(), [&](const ItemStage &stage) {
+    if (const auto *product = std::get_if<ItemProduct>(&stage)) return product->a != tile || product->a_col;
     for (const bool written : {false, true}) {
       const std::vector<std::size_t> tiles = tiles_of(stage, written);
       if (std::find(tiles.begin(), tiles.end(), tile) != tiles.end()) return false;
@@ -84,23 +116,19 @@ bool may_be_wide(const ItemJobs &jobs, std::size_t tile) {
   });
 }
 
-std::vector<ColumnPart> column_parts(const ItemJobs &jobs, const ItemProduct &product, std::size_t item,
-                                     const ItemCut &cut, const NpuConfig &npu) {
-  std::vector<std::uint32_t> begins; // of the item's columns in those tiles whose columns are the result's
-  for (const std::size_t tile : {product.b, product.c})
-    if (tile == product.c || !product.b_col)
-      begins.push_back(cut.wide[tile] ? static_cast<std::uint32_t>(item) * jobs.tiles[tile].cols % npu.lanes() : 0);
-  if (std::all_of(begins.begin(), begins.end(), [](std::uint32_t begin) { return begin == 0; }))
-    return {{0, product.n}};
-  std::vector<ColumnPart> parts;
-  for (std::uint32_t first = 0; first < product.n;) {
-    std::uint32_t count = product.n - first;
-    for (const std::uint32_t begin : begins)
-      count = std::min(count, npu.lanes() - (begin + first) % npu.lanes());
-    parts.push_back({first, count});
-    first += count;
-  }
-  return parts;
+std::vector<ProductPart> column_parts(const ItemJobs &jobs, const ItemProduct &product, std::size_t item,
+                                      const ItemCut &cut, const NpuConfig &npu) {
+  std::vector<std::uint32_t> begins{begin_in_panel(jobs, product.c, item, cut, npu)};
+  if (!product.b_col) begins.push_back(begin_in_panel(jobs, product.b, item, cut, npu));
+  return parts_of(product.n, begins, npu);
+}
+
+std::vector<ProductPart> sum_parts(const ItemJobs &jobs, const ItemProduct &product, std::size_t item,
+                                   const ItemCut &cut, const NpuConfig &npu) {
+  std::vector<std::uint32_t> begins;
+  if (product.a_col) begins.push_back(begin_in_panel(jobs, product.a, item, cut, npu));
+  if (product.b_col) begins.push_back(begin_in_panel(jobs, product.b, item, cut, npu));
+  return parts_of(product.k, begins, npu);
 }
 
 std::optional<std::vector<std::vector<std::uint32_t>>> place_items(const ItemJobs &jobs, const ItemCut &cut,
@@ -113,27 +141,27 @@ std::optional<std::vector<std::vector<std::uint32_t>>> place_items(const ItemJob
         std::uint64_t{tile.cols} * (cut.wide[i] ? cut.chunk : 1) > kMostInField)
       return std::nullopt;
     rows.emplace_back();
-    if (tile.over != kOwnPlace) continue;
+    if (tile.over != kOwnPlace || is_unused(jobs, i, cut)) continue;
     for (std::uint8_t b = 0; b < cut.buffers[i]; ++b) {
       rows.back().push_back(static_cast<std::uint32_t>(next));
-      next += rows_of(jobs, i, cut, npu);
+      next += std::uint64_t{rows_of(jobs, i, cut, npu)} * copies_of(jobs, i, cut);
       if (next > npu.spm_rows()) return std::nullopt;
     }
   }
   return rows;
 }
 
-std::vector<ItemChunk> chunks_of(const ItemJobs &jobs, std::uint32_t most) {
+std::vector<ItemChunk> chunks_of(const ItemJobs &jobs, const ItemCut &cut) {
   std::vector<ItemChunk> chunks;
-  const auto alike = [&](std::size_t a, std::size_t b) {
-    return std::all_of(jobs.tiles.begin(), jobs.tiles.end(),
-                       [&](const ItemTile &t) { return t.each || t.firsts[a] == t.firsts[b]; });
+  const auto together = [&](std::size_t a, std::size_t b) {
+    return cut.across ||
+           std::all_of(jobs.tiles.begin(), jobs.tiles.end(), [&](const ItemTile &t) { return same_shared(t, a, b); });
   };
   for (std::size_t begin = 0; begin < jobs.items;) {
     std::size_t end = begin + 1;
-    while (end < jobs.items && alike(begin, end))
+    while (end < jobs.items && together(begin, end))
       ++end;
-    const std::size_t parts = (end - begin + most - 1) / most;
+    const std::size_t parts = (end - begin + cut.chunk - 1) / cut.chunk;
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t first = begin + (end - begin) * part / parts;
       chunks.push_back({first, begin + (end - begin) * (part + 1) / parts - first});
@@ -141,6 +169,21 @@ std::vector<ItemChunk> chunks_of(const ItemJobs &jobs, std::uint32_t most) {
     begin = end;
   }
   return chunks;
+}
+
+std::uint32_t copy_of(const ItemTile &tile, const ItemChunk &chunk, std::size_t item) {
+  std::uint32_t copy = 0;
+  for (std::size_t i = chunk.first + 1; i <= chunk.first + item; ++i)
+    copy += same_shared(tile, i - 1, i) ? 0 : 1;
+  return copy;
+}
+
+std::uint32_t copies_of(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut) {
+  std::uint32_t most = 1;
+  if (jobs.tiles[tile].each || !cut.across) return most;
+  for (const ItemChunk &chunk : chunks_of(jobs, cut))
+    most = std::max(most, copy_of(jobs.tiles[tile], chunk, chunk.count - 1) + 1);
+  return most;
 }
 
 } // namespace gradweave::compiler

@@ -39,6 +39,8 @@ inline std::size_t place_of_tile(const std::vector<ItemTile> &tiles, std::size_t
 /// Tile c = tile a times tile b; a_col and b_col as in a GEMM.
 struct ItemProduct {
   std::size_t a = 0, b = 0, c = 0;
+  /// Where sums are in fp32 that go on in another command: c itself, or a tile that items have one after the other.
+  std::size_t sums = 0;
   bool a_col = false, b_col = false;
   std::uint32_t m = 1, n = 1, k = 1;
 };

@@ -119,7 +119,18 @@ private:
         read(owner_of(op.inputs[1]), matrix(op.inputs[1], p.transposed_b ? p.n : p.k, p.transposed_b ? p.k : p.n));
     if (jobs_.tiles[product.a].fp32 || jobs_.tiles[product.b].fp32) throw NotLocal();
     product.c = write(owner_of(op.outputs[0]), matrix(op.outputs[0], p.m, p.n));
+    product.sums = jobs_.tiles[product.c].fp32 ? product.c : add({}, sums_of(p));
     jobs_.stages.emplace_back(product);
+  }
+
+  ItemTile sums_of(const BatchedProduct &product) const {
+    ItemTile tile;
+    tile.rows = product.m;
+    tile.cols = product.n;
+    tile.fp32 = true;
+    tile.each = false;
+    tile.firsts.resize(jobs_.items);
+    return tile;
   }
 
   static Owner owner_of(TensorId id) { return {id, kNone, 0}; }
@@ -212,13 +223,15 @@ private:
       jobs_.stages.emplace_back(std::move(run));
   }
 
-  /// A run as runs of one loop each, that hand on a value a step, and variables.
+  /// A run as runs of one loop each, that hand on values of each step, and variables.
   void add_parts(const ItemRun &whole, const SplitProgram &split) {
     ItemTile value;
     value.rows = whole.lanes;
     value.cols = whole.steps;
     value.fp32 = true;
-    const ItemView kept{add({}, value), true, false, false};
+    std::vector<ItemView> kept;
+    for (unsigned v = 0; v < split.kept; ++v)
+      kept.push_back({add({}, value), true, false, false});
     std::map<unsigned, ItemView> variables;
     for (const ChainPart &part : split.parts) {
       ItemRun run;
@@ -226,11 +239,13 @@ private:
       run.lanes = whole.lanes;
       run.steps = whole.steps;
       for (const unsigned operand : part.operands)
-        run.operands.push_back(operand < whole.operands.size() ? whole.operands[operand] : kept);
+        run.operands.push_back(operand < whole.operands.size() ? whole.operands[operand]
+                                                               : kept[operand - whole.operands.size()]);
       for (const unsigned variable : part.restored)
         run.operands.push_back(variables.at(variable));
       for (const unsigned result : part.results)
-        run.results.push_back(result < whole.results.size() ? whole.results[result] : kept);
+        run.results.push_back(result < whole.results.size() ? whole.results[result]
+                                                            : kept[result - whole.results.size()]);
       for (const unsigned variable : part.saved) {
         variables[variable] = {add({}, line_of(whole.lanes)), false, false, true};
         run.results.push_back(variables[variable]);

@@ -113,59 +113,76 @@ Code reading_kept(const Program &program, unsigned loop, std::size_t at, unsigne
   return kept;
 }
 
-/// The same program with the value kept that saves the most instructions; empty if there is none.
-std::optional<Program> keeping(const Program &program, unsigned operands, unsigned results) {
+/// The same program with another value kept, as operand `operand` and result `result`, for each that can be.
+template <class Look>
+void for_each_keeping(const Program &program, unsigned operand, unsigned result, const Look &look) {
   const std::vector<unsigned> loops = loops_of(program);
   Numbering numbering(program);
   std::vector<std::vector<std::uint32_t>> values;
   for (const unsigned loop : loops)
     values.push_back(numbering.values_of(loop));
-  std::optional<Program> best;
-  std::size_t saved = 1;
   for (std::size_t later = 1; later < loops.size(); ++later)
     for (std::size_t earlier = 0; earlier < later; ++earlier)
       for (std::size_t at = 0; at < values[later].size(); ++at) {
-        const Code &code = program.sections[loops[later]];
         const auto &before = values[earlier];
         const auto found = std::find(before.begin(), before.end(), values[later][at]);
-        if (found == before.end() || !gives_register(code[at])) continue;
+        if (found == before.end() || !gives_register(program.sections[loops[later]][at])) continue;
         const auto where = static_cast<std::size_t>(found - before.begin());
         const Instruction &given = program.sections[loops[earlier]][where];
         if (!gives_register(given)) continue;
-        Code shorter = reading_kept(program, loops[later], at, operands);
-        if (code.size() - shorter.size() <= saved) continue;
-        saved = code.size() - shorter.size();
-        best = program;
-        best->sections[loops[later]] = std::move(shorter);
+        Program keeps = program;
+        keeps.sections[loops[later]] = reading_kept(program, loops[later], at, operand);
         Instruction keep;
         keep.op = isa::vector::Op::OR;
-        keep.d = static_cast<std::uint8_t>(kOutputCode + results);
+        keep.d = static_cast<std::uint8_t>(kOutputCode + result);
         keep.operands[0] = keep.operands[1] = isa::vector::reg(given.d);
-        Code &writes = best->sections[loops[earlier]];
+        Code &writes = keeps.sections[loops[earlier]];
         writes.insert(writes.begin() + static_cast<std::ptrdiff_t>(where + 1), keep);
+        look(keeps);
       }
-  return best;
+}
+
+struct Parts {
+  std::vector<ChainPart> parts;
+  std::uint64_t cycles = 0; ///< on full lanes
+};
+
+/// Empty if there are more variables than tiles.
+std::optional<Parts> parts_of(const Program &program, std::uint32_t steps, const NpuConfig &npu) {
+  const LaneShape full{std::size_t{4} * npu.vector_groups, steps};
+  Parts all;
+  try {
+    for (const unsigned loop : loops_of(program)) {
+      all.parts.push_back(chain_part(program, loop, true, true, 0));
+      all.cycles += lane_cycles(all.parts.back().program, full, npu);
+    }
+  } catch (const std::length_error &) {
+    return std::nullopt;
+  }
+  return all;
 }
 
 } // namespace
 
 std::optional<SplitProgram> split_program(const Program &program, unsigned operands, unsigned results,
                                           std::uint32_t steps, const NpuConfig &npu) {
-  if (operands >= kTiles || results >= kOutputs) return std::nullopt;
-  const std::optional<Program> whole = keeping(program, operands, results);
-  if (!whole) return std::nullopt;
   const LaneShape full{std::size_t{4} * npu.vector_groups, steps};
-  std::uint64_t cycles = 0;
+  std::optional<Program> best = program;
+  Parts least;
+  least.cycles = lane_cycles(program, full, npu);
   SplitProgram split;
-  try {
-    for (const unsigned loop : loops_of(*whole)) {
-      split.parts.push_back(chain_part(*whole, loop, true, true, 0));
-      cycles += lane_cycles(split.parts.back().program, full, npu);
-    }
-  } catch (const std::length_error &) { // more variables than there are tiles
-    return std::nullopt;
+  for (; best && operands + split.kept < kTiles && results + split.kept < kOutputs; split.kept += best ? 1 : 0) {
+    const Program from = std::move(*best);
+    best.reset();
+    for_each_keeping(from, operands + split.kept, results + split.kept, [&](const Program &keeps) {
+      std::optional<Parts> parts = parts_of(keeps, steps, npu);
+      if (!parts || parts->cycles >= least.cycles) return;
+      least = std::move(*parts);
+      best = keeps;
+    });
   }
-  if (cycles >= lane_cycles(program, full, npu)) return std::nullopt;
+  if (split.kept == 0) return std::nullopt;
+  split.parts = std::move(least.parts);
   return split;
 }
 

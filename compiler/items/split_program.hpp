@@ -11,15 +11,17 @@
 namespace gradweave::compiler {
 
 /// One program for each loop. In the scratchpad it costs next to nothing to keep a value of each step, as fp32, so the
-/// later loop reads it instead: softmax's powers.
+/// later loop reads it instead: softmax's masked scores, and its powers.
 struct SplitProgram {
-  /// Of operands and results those behind the program's own are the value that is kept, once written and once read.
+  /// Of operands and results those behind the program's own are the values that are kept, in order, each once written
+  /// and once read.
   std::vector<ChainPart> parts;
+  unsigned kept = 0;
 };
 
-/// Splits a program of so many operands and results. Bits are the same: what is kept is a register's word. Empty if
-/// nothing is computed again, if tiles are too few, or if lines that are read and written for it take longer on full
-/// lanes.
+/// Splits a program of so many operands and results. Value after value is kept, each time the one that saves the most
+/// cycles on full lanes, lines that are read and written counted. Bits are the same: what is kept is a register's word.
+/// Empty if nothing is computed again, if tiles are too few, or if nothing is saved.
 std::optional<SplitProgram> split_program(const isa::vector::Program &program, unsigned operands, unsigned results,
                                           std::uint32_t steps, const NpuConfig &npu);
 

@@ -74,17 +74,24 @@ public:
 
 private:
   struct Cut {
-    std::size_t like = 0; ///< the group that it was chosen for
+    std::size_t like = 0;     ///< the group that it was chosen for
+    std::vector<bool> beside; ///< of each of its tiles: items lie side by side in memory
     compiler::ItemCut cut;
   };
 
+  std::vector<bool> tiles_beside(std::size_t group, const std::vector<ItemPlace> &places) const {
+    std::vector<bool> beside;
+    for (std::size_t tile = 0; tile < places.size(); ++tile)
+      beside.push_back(!places[tile].addresses.empty() && compiler::lie_side_by_side(jobs_[group], places, tile));
+    return beside;
+  }
+
   const compiler::ItemCut &cut_of(std::size_t group, const std::vector<ItemPlace> &places) {
     for (const Cut &known : cuts_)
-      if (same_form(jobs_[known.like], jobs_[group]) && compiler::lie_side_by_side(jobs_[group], places, known.cut))
-        return known.cut;
+      if (same_form(jobs_[known.like], jobs_[group]) && known.beside == tiles_beside(group, places)) return known.cut;
     std::optional<compiler::ItemCut> cut = compiler::choose_cut(jobs_[group], places, npu_);
     if (!cut) throw std::logic_error("an item fits the scratchpad, and has no cut");
-    cuts_.push_back({group, std::move(*cut)});
+    cuts_.push_back({group, tiles_beside(group, places), std::move(*cut)});
     return cuts_.back().cut;
   }
 

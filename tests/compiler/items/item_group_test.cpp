@@ -84,10 +84,12 @@ TEST(LowerItems, AttentionIsAnItemAHead) {
     const auto jobs = lower_items(bert.graph, group, npu);
     ASSERT_TRUE(jobs);
     EXPECT_EQ(jobs->items, group.items);
-    // Scores and powers, dP and dS: one place for two.
+    // Scores, masked scores and powers have one place, dP and dS another.
+    const bool masked =
+        std::any_of(jobs->tiles.begin(), jobs->tiles.end(), [](const ItemTile &t) { return t.loaded && !t.each; });
     EXPECT_EQ(
         std::count_if(jobs->tiles.begin(), jobs->tiles.end(), [](const ItemTile &t) { return t.over != kOwnPlace; }),
-        1);
+        masked ? 2 : 1);
     const auto kept = lower_items(bert.graph, group, npu, [](TensorId) { return true; });
     const auto stored = [](const ItemTile &t) { return t.stored; };
     EXPECT_GT(std::count_if(kept->tiles.begin(), kept->tiles.end(), stored),
@@ -116,9 +118,33 @@ TEST(ItemCuts, ChunksEndWhereASharedTileChanges) {
   shared.firsts = {0, 0, 0, 0, 0, 9, 9, 9};
   jobs.tiles = {own, shared};
   std::vector<std::size_t> firsts;
-  for (const ItemChunk &chunk : chunks_of(jobs, 4))
+  ItemCut cut;
+  cut.chunk = 4;
+  for (const ItemChunk &chunk : chunks_of(jobs, cut))
     firsts.push_back(chunk.first);
   EXPECT_EQ(firsts, (std::vector<std::size_t>{0, 2, 5}));
+}
+
+/// What is shared has a copy for each that the chunk's items have.
+TEST(ItemCuts, ChunksMayGoAcross) {
+  ItemJobs jobs;
+  jobs.items = 9;
+  ItemTile own, shared;
+  own.firsts = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  shared.each = false;
+  shared.firsts = {0, 0, 0, 4, 4, 4, 8, 8, 8};
+  jobs.tiles = {own, shared};
+  ItemCut cut;
+  cut.chunk = 5;
+  EXPECT_EQ(copies_of(jobs, 1, cut), 1U);
+  cut.across = true;
+  const std::vector<ItemChunk> chunks = chunks_of(jobs, cut);
+  ASSERT_EQ(chunks.size(), 2U);
+  EXPECT_EQ(chunks[1].first, 4U);
+  EXPECT_EQ(copies_of(jobs, 0, cut), 1U);
+  EXPECT_EQ(copies_of(jobs, 1, cut), 2U);
+  EXPECT_EQ(copy_of(shared, chunks[1], 1), 0U);
+  EXPECT_EQ(copy_of(shared, chunks[1], 2), 1U);
 }
 
 /// Columns of items side by side, in panels of 45 lanes.
@@ -137,7 +163,13 @@ TEST(ItemCuts, ProductsAreCutWhereAPanelEnds) {
   const NpuConfig npu = load_machine("configs/small.toml");
   const auto counts = [&](std::size_t item) {
     std::vector<std::uint32_t> all;
-    for (const ColumnPart &part : column_parts(jobs, product, item, cut, npu))
+    for (const ProductPart &part : column_parts(jobs, product, item, cut, npu))
+      all.push_back(part.count);
+    return all;
+  };
+  const auto sums = [&](std::size_t item) {
+    std::vector<std::uint32_t> all;
+    for (const ProductPart &part : sum_parts(jobs, product, item, cut, npu))
       all.push_back(part.count);
     return all;
   };
@@ -145,11 +177,14 @@ TEST(ItemCuts, ProductsAreCutWhereAPanelEnds) {
   EXPECT_EQ(counts(1), (std::vector<std::uint32_t>{19, 7})); // 26 to 51
   EXPECT_EQ(counts(2), (std::vector<std::uint32_t>{26}));
   EXPECT_EQ(counts(3), (std::vector<std::uint32_t>{12, 14})); // 78 to 103
+  product.k = 26;
+  EXPECT_EQ(sums(1), (std::vector<std::uint32_t>{26})); // over its rows
   jobs.tiles[2].cols = 30;
   cut.wide[2] = true; // 30 to 55: its panel ends elsewhere
   EXPECT_EQ(counts(1), (std::vector<std::uint32_t>{15, 4, 7}));
   product.b_col = true; // whose columns are not the result's
   EXPECT_EQ(counts(1), (std::vector<std::uint32_t>{15, 11}));
+  EXPECT_EQ(sums(1), (std::vector<std::uint32_t>{19, 7}));
 }
 
 TEST(ItemCuts, WhatMayLieSideBySide) {
@@ -160,9 +195,11 @@ TEST(ItemCuts, WhatMayLieSideBySide) {
   ItemProduct product;
   product.a = 0, product.b = 1, product.c = 2;
   jobs.stages = {product};
-  EXPECT_FALSE(may_be_wide(jobs, 0)); // a sum over its columns
+  EXPECT_FALSE(may_be_wide(jobs, 0)); // its columns are rows of the result
   EXPECT_TRUE(may_be_wide(jobs, 1));
   EXPECT_FALSE(may_be_wide(jobs, 2));
+  std::get<ItemProduct>(jobs.stages[0]).a_col = true;
+  EXPECT_TRUE(may_be_wide(jobs, 0)); // sums over its columns
   ItemRun run;
   run.operands = {{1, true, false, false}};
   jobs.stages.emplace_back(run);

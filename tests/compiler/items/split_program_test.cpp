@@ -87,7 +87,7 @@ SplitLines run_whole_program(const Program &program) {
   return all;
 }
 
-/// Operand 1 and result 1 are what is kept.
+/// Operands and results from 1 on are what is kept.
 SplitLines run_split_program(const SplitProgram &split) {
   SplitLines all;
   std::map<unsigned, SplitLine> variables;
@@ -99,8 +99,8 @@ SplitLines run_split_program(const SplitProgram &split) {
     e.read = [&](const vector::LinePlace &at, std::uint32_t *line) {
       const bool variable = at.tile >= part.operands.size();
       const SplitLine values = variable ? variables.at(part.restored[at.tile - part.operands.size()])
-                               : part.operands[at.tile] == 1 ? all.at({1, at.step})
-                                                             : operand_line(at.step);
+                               : part.operands[at.tile] > 0 ? all.at({part.operands[at.tile], at.step})
+                                                            : operand_line(at.step);
       std::copy(values.begin(), values.end(), line);
     };
     e.write = [&](const vector::LinePlace &at, const std::uint32_t *line) {
@@ -113,7 +113,8 @@ SplitLines run_split_program(const SplitProgram &split) {
     interpret(part.program, e);
   }
   for (std::uint32_t step = 0; step < kSplitSteps; ++step)
-    all.erase({1, step});
+    for (unsigned kept = 1; kept <= split.kept; ++kept)
+      all.erase({kept, step});
   return all;
 }
 
@@ -139,6 +140,33 @@ TEST(SplitProgram, AChangedVariableIsNotTakenForTheSame) {
       ASSERT_TRUE(run_whole_program(program) == run_split_program(*split)) << "seed " << seed;
     }
   }
+}
+
+/// As a softmax's: masked scores are wanted by two loops, their powers by two others.
+TEST(SplitProgram, KeepsTwoValues) {
+  Recorder record;
+  const Recorder::Value most = record.variable(Recorder::constant(0xFF800000U)),
+                        sum = record.variable(Recorder::constant(0));
+  const auto score = [&] { return record.fma(record.tile(0), Recorder::constant(0x3F000000U), record.tile(1)); };
+  const auto power = [&] {
+    Recorder::Value value = record.add(score(), Recorder::neg(most));
+    for (int i = 0; i < 5; ++i)
+      value = record.fma(value, value, value);
+    return value;
+  };
+  record.loop();
+  record.assign(most, record.max(most, score()));
+  record.loop();
+  record.assign(sum, record.add(sum, power()));
+  record.loop();
+  record.output(0, record.mul(power(), sum));
+  const auto split = split_program(record.program(), 2, 1, kSplitSteps, split_npu());
+  ASSERT_TRUE(split);
+  EXPECT_EQ(split->kept, 2U);
+  ASSERT_EQ(split->parts.size(), 3U);
+  EXPECT_EQ(split->parts[0].operands, (std::vector<unsigned>{0, 1}));
+  EXPECT_EQ(split->parts[1].operands.size(), 1U); // the scores
+  EXPECT_EQ(split->parts[2].operands.size(), 1U); // the powers
 }
 
 TEST(SplitProgram, NeedsAFreeTileAndAGain) {
