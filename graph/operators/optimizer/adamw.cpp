@@ -11,21 +11,22 @@ struct AdamWInput {
   enum : std::size_t { kW, kG, kM, kV, kConstants, kIds, kFactor };
 };
 
-/// Both have the inputs of SparseAdamW; AdamW has its factor where that has ids. Moments and the step that w makes come
-/// first, then w: each has no more operands than a walk may have.
+/// Both have the inputs of SparseAdamW; AdamW has its factor where that has ids. Moments and the divisor of w's step
+/// come first, then that step and w: each has no more operands than a walk may have, and more to compute than lines to
+/// read.
 template <class A, bool sparse> class AdamWStep {
 public:
   static void run(Kernel<A> &k) {
     const std::size_t ids = sparse ? AdamWInput::kIds : k.inputs();
     const std::size_t factor = sparse ? AdamWInput::kFactor : AdamWInput::kFactor - 1;
     keep_others(k, ids, {{AdamWInput::kW, 0}, {AdamWInput::kM, 1}, {AdamWInput::kV, 2}});
-    const WalkValue steps = k.temporary(k.in_shape(0).elements());
+    const WalkValue divisors = k.temporary(k.in_shape(0).elements());
     WalkValue gradients = input(AdamWInput::kG);
     if (k.has_in(factor)) gradients = k.temporary(k.in_shape(0).elements());
     for (const UpdatedRange &range : updated_ranges(k, ids)) {
       if (k.has_in(factor)) scale(k, range, factor, gradients);
-      update_moments(k, range, gradients, steps);
-      update_weights(k, range, steps);
+      update_moments(k, range, gradients, divisors);
+      update_weights(k, range, divisors);
     }
   }
 
@@ -41,34 +42,38 @@ private:
   }
 
   static void update_moments(Kernel<A> &k, const UpdatedRange &range, const WalkValue &gradients,
-                             const WalkValue &steps) {
-    enum Operand { kG, kM, kV, kCorrectM, kCorrectV };
+                             const WalkValue &divisors) {
+    enum Operand { kG, kM, kV, kCorrectV };
     LineWalk walk = walk_of(range);
     walk.in = {in_range(gradients, range), in_range(input(AdamWInput::kM), range),
-               in_range(input(AdamWInput::kV), range), a_number(input(AdamWInput::kConstants), 1),
-               a_number(input(AdamWInput::kConstants), 2)};
-    walk.out = {in_range(output(1), range), in_range(output(2), range), in_range(steps, range)};
+               in_range(input(AdamWInput::kV), range), a_number(input(AdamWInput::kConstants), 2)};
+    walk.out = {in_range(output(1), range), in_range(output(2), range), in_range(divisors, range)};
     const AdamWMoments<A> moments(k.attributes());
-    walk_lines(k, walk, 60, [=](auto &lines) {
+    walk_lines(k, walk, 40, [=](auto &lines) {
       lines.loop([=](const auto &at) {
-        const auto next = moments.next(at.in(kM), at.in(kV), at.in(kG), at.in(kCorrectM), at.in(kCorrectV));
-        at.out(2, next.step);
+        const auto next = moments.next(at.in(kM), at.in(kV), at.in(kG), at.in(kCorrectV));
+        at.out(2, next.divisor);
         at.out(0, next.m);
         at.out(1, next.v);
       });
     });
   }
 
-  static void update_weights(Kernel<A> &k, const UpdatedRange &range, const WalkValue &steps) {
+  static void update_weights(Kernel<A> &k, const UpdatedRange &range, const WalkValue &divisors) {
+    enum Operand { kW, kNextM, kDivisor, kRate, kCorrectM };
     LineWalk walk = walk_of(range);
-    walk.in = {in_range(input(AdamWInput::kW), range), in_range(steps, range),
-               a_number(input(AdamWInput::kConstants), 0)};
+    walk.in = {in_range(input(AdamWInput::kW), range), in_range(output(1), range), in_range(divisors, range),
+               a_number(input(AdamWInput::kConstants), 0), a_number(input(AdamWInput::kConstants), 1)};
     walk.out = {in_range(output(0), range)};
+    const AdamWMoments<A> moments(k.attributes());
     const auto weight_decay = real_attribute(k, "weight_decay");
-    walk_lines(k, walk, 4, [=](auto &lines) {
+    walk_lines(k, walk, 24, [=](auto &lines) {
       auto decay = lines.variable(0);
-      lines.once([&](const auto &at) { decay(at) = A::mul(at.in(2), weight_decay); });
-      lines.loop([&](const auto &at) { at.out(0, adamw_weight<A>(at.in(0), at.in(1), at.in(2), decay(at))); });
+      lines.once([&](const auto &at) { decay(at) = A::mul(at.in(kRate), weight_decay); });
+      lines.loop([&](const auto &at) {
+        const auto step = moments.step(at.in(kNextM), at.in(kDivisor), at.in(kCorrectM));
+        at.out(0, adamw_weight<A>(at.in(kW), step, at.in(kRate), decay(at)));
+      });
     });
   }
 };
