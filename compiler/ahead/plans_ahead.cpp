@@ -1,9 +1,12 @@
 #include "compiler/ahead/plans_ahead.hpp"
 
 #include "compiler/lower/layout.hpp"
+#include "graph/layer_fingerprint.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace gradweave::compiler {
@@ -14,10 +17,55 @@ struct Abandoned : std::runtime_error {
   Abandoned() : std::runtime_error("the search for plans was abandoned") {}
 };
 
+/// Equal ones have equal plans: who asks for the second while the first is searched only waits.
+std::string key_of(const PlansAhead::Compilation &compilation) {
+  Fingerprint key;
+  for (const Layer &layer : compilation.layers)
+    key.add(shape_fingerprint(layer));
+  key.add(fingerprint(compilation.npu), fingerprint(compilation.options));
+  return key.hex();
+}
+
+/// Cycles that the products or the operands take at least, roughly, which the time of a search goes with.
+double weight_of(const PlansAhead::Compilation &compilation) {
+  const Machine &npu = compilation.npu;
+  const double per_step = static_cast<double>(npu.rows) * npu.cols;
+  const double per_byte = static_cast<double>(npu.memory.bytes_den) / static_cast<double>(npu.memory.bytes_num);
+  double cycles = 0;
+  for (const Layer &l : compilation.layers) {
+    const double m = l.m, k = l.k, n = l.n;
+    cycles += l.groups * std::max(m * k * n / per_step, 2 * (m * k + k * n + m * n) * per_byte);
+  }
+  return cycles;
+}
+
+/// In the order in which threads are done soonest: no two equal ones at a time, and the longest first, so that none of
+/// them begins when the others have nothing left to do.
+std::vector<PlansAhead::Compilation> in_order_of_search(std::vector<PlansAhead::Compilation> compilations) {
+  struct Item {
+    bool known;
+    double weight;
+    std::size_t index;
+  };
+  std::set<std::string> keys;
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < compilations.size(); ++i)
+    items.push_back({!keys.insert(key_of(compilations[i])).second, weight_of(compilations[i]), i});
+  std::sort(items.begin(), items.end(), [](const Item &x, const Item &y) {
+    if (x.known != y.known) return y.known;
+    return x.weight != y.weight ? x.weight > y.weight : x.index < y.index;
+  });
+  std::vector<PlansAhead::Compilation> ordered;
+  ordered.reserve(items.size());
+  for (const Item &item : items)
+    ordered.push_back(std::move(compilations[item.index]));
+  return ordered;
+}
+
 } // namespace
 
 PlansAhead::PlansAhead(std::vector<Compilation> compilations, CompileCache &cache, unsigned threads)
-    : compilations_(std::move(compilations)), cache_(cache) {
+    : compilations_(in_order_of_search(std::move(compilations))), cache_(cache) {
   working_ = std::min<std::size_t>(threads, compilations_.size());
   for (std::size_t i = 0, count = working_; i < count; ++i)
     threads_.emplace_back([this] { work(); });

@@ -13,9 +13,9 @@
 
 namespace gradweave::compiler {
 
-/// Looks for the plans of compilations that are to come, in their order, in threads of its own. Who compiles with the
-/// same cache then finds them, or waits for those under way; plans and streams are the same with any number of threads.
-/// What is searched is told by the cache's keys: equal shapes once. No process may be forked while it lives.
+/// Looks for the plans of compilations that are to come, the longest first, in threads of its own. Who compiles with
+/// the same cache then finds them, or waits for those under way; plans and streams are the same with any number of
+/// threads. What is searched is told by the cache's keys: equal shapes once. No process may be forked while it lives.
 class PlansAhead {
 public:
   struct Compilation {

@@ -62,6 +62,22 @@ TEST(PlansAhead, WhatCannotBePlannedIsReportedToWhoeverCompilesIt) {
   EXPECT_FALSE(compile(all.back().layers, all.back().npu, all.back().options, cache).stream.empty());
 }
 
+TEST(PlansAhead, SearchesTheLongestFirstAndEqualShapesOnce) {
+  std::vector<PlansAhead::Compilation> all = compilations();
+  std::vector<std::uint32_t> searched; // rows of the layers; one thread
+  for (PlansAhead::Compilation &c : all) {
+    c.options.schedule = Schedule::kRearrange;
+    c.options.progress = [&searched, m = c.layers.front().m](std::uint64_t, std::uint64_t) {
+      if (searched.empty() || searched.back() != m) searched.push_back(m);
+    };
+  }
+  CompileCache cache;
+  PlansAhead ahead(all, cache, 1);
+  while (!ahead.wait(std::chrono::seconds(1))) {
+  }
+  EXPECT_EQ(searched, (std::vector<std::uint32_t>{90, 7, 40})); // move at least 7,968, 5,662 and 5,200 bytes
+}
+
 TEST(PlansAhead, EndsWhenNobodyWaits) {
   std::vector<PlansAhead::Compilation> all = compilations();
   for (PlansAhead::Compilation &c : all)
