@@ -88,7 +88,7 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
   return timed;
 }
 
-Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const TimedPlan &plan,
+Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, TimedPlan plan,
                       const Machine &npu, bool stream) {
   if (stream) {
     require(verify_tilings(plan, layers), layers, "tiling");
@@ -118,6 +118,7 @@ Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const 
   compiled.predicted_cycles = plan.cycles;
   compiled.bounds = lower_bounds(layers, jobs, layout, npu);
   EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu), npu);
+  plan = {};
   compiled.accesses = count_accesses(emitted.commands, npu);
   if (!stream) return compiled;
   compiled.stream = std::move(emitted.commands);

@@ -16,9 +16,9 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
 
 /// Checks the plan and its program, encodes them and verifies the stream. Several layers share the scratchpad: what one
 /// leaves there serves the next, and loads run ahead over the borders of layers. Without `stream`, stream and info stay
-/// empty and nothing is verified. The program has room in the memory (check_room()). Throws CompilerDefect if a check
-/// fails.
-Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const TimedPlan &plan,
+/// empty and nothing is verified. The plan is given up as soon as there are commands, before they are verified. The
+/// program has room in the memory (check_room()). Throws CompilerDefect if a check fails.
+Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, TimedPlan plan,
                       const Machine &npu, bool stream = true);
 
 /// Both, of all that is in the plans.

@@ -16,9 +16,10 @@
 
 namespace gradweave::compiler {
 
-std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
+std::uint64_t bus_bytes_of(const Program &program, const Action &dma, const NpuConfig &npu) {
   // Pitches are whole beats, so that every row costs what the first does.
-  return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
+  const TileForm &form = program.form(dma);
+  return form.rows * beat_bytes(dma.memory.address, form.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
 }
 
 std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu) {
@@ -31,9 +32,10 @@ std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine
     if (!a.moves()) continue;
     Traffic &t = traffic[a.layer][static_cast<std::size_t>(a.tensor)];
     const bool store = a.kind == Action::Kind::kStore;
-    const std::uint64_t bytes = static_cast<std::uint64_t>(a.rect.rows) * a.rect.cols * (a.fp32 ? 4 : 2);
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(program.form(a).rows) * program.form(a).cols * (a.fp32 ? 4 : 2);
     (store ? t.write_bytes : t.read_bytes) += bytes;
-    (store ? t.write_bus_bytes : t.read_bus_bytes) += bus_bytes_of(a, npu);
+    (store ? t.write_bus_bytes : t.read_bus_bytes) += bus_bytes_of(program, a, npu);
     if (a.spill) (store ? t.spill_write_bytes : t.spill_read_bytes) += bytes;
   }
   return traffic;
@@ -44,15 +46,15 @@ std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
   for (const Action &a : program.actions)
     if (const VectorPiece *piece = piece_of(program, a))
       moved += piece->dram_bytes;
-    else if (a.moves())
-      moved += dram_bytes_of(a, npu);
+    else
+      moved += dram_bytes_of(program, a, npu);
   return moved;
 }
 
 std::uint64_t simulation_work(const Program &program) {
   std::uint64_t work = program.actions.size();
   for (const Action &a : program.actions)
-    if (a.moves()) work += a.rect.rows;
+    if (a.moves()) work += program.form(a).rows;
   return work;
 }
 
@@ -69,10 +71,13 @@ ProgramKey key_of(const Program &program) {
   for (const Action &a : program.actions) {
     const auto flags = static_cast<std::uint32_t>(a.kind) | a.fp32 * 8U | a.spill * 16U | a.acc * 32U |
                        a.out_bf16 * 64U | std::uint32_t{a.core} << 8U | static_cast<std::uint32_t>(a.tensor) << 16U;
-    add_pair(flags, a.computes() ? a.product : 0, a.rect.rows, a.rect.cols);
-    add_pair(a.rect.row, a.rect.col, a.place.rows.first, a.cout.rows.first);
-    add_pair(a.a.rows.first, a.b.rows.first, a.cin.rows.first, a.pitch);
-    add(a.dram_addr, static_cast<std::uint64_t>(a.binding));
+    const TileForm &form = program.form(a);
+    add_pair(flags, a.computes() ? a.product : 0, form.rows, form.cols);
+    add_pair(a.row, a.col, a.place.row, static_cast<std::uint32_t>(a.binding));
+    if (a.computes())
+      add_pair(a.in.a.row, a.in.b.row, a.in.cin.row, 0);
+    else if (a.moves())
+      add(a.memory.address, a.memory.pitch);
   }
   for (const TileProduct &p : program.products) { // places of operands say where, and these, how large
     add_pair(p.m, p.k, p.n, p.group);
@@ -112,7 +117,7 @@ template <typename Visit> void visit_rest(const Program &program, const Machine 
       mine += product_cycles(program.products[a.product], program.layers[a.layer], npu);
       visit(i, mine + dram_cycles(after, npu));
     } else if (a.kind == Action::Kind::kStore && !computed) {
-      after += dram_bytes_of(a, npu);
+      after += dram_bytes_of(program, a, npu);
     }
   }
 }
@@ -122,12 +127,13 @@ template <typename Visit> void visit_rest(const Program &program, const Machine 
 std::uint64_t program_bound(const Program &program, const Machine &npu) {
   std::uint64_t loads = 0;
   for (const Action &a : program.actions)
-    if (a.kind == Action::Kind::kLoad) loads += dram_bytes_of(a, npu);
+    if (a.kind == Action::Kind::kLoad) loads += dram_bytes_of(program, a, npu);
   std::uint64_t bound = dram_cycles(channel_bytes(program, npu), npu);
   std::size_t counted = program.actions.size(); // loads before this one are in `loads`
   visit_rest(program, npu, [&](std::size_t i, std::uint64_t rest) {
     for (; counted > i; --counted)
-      if (const Action &a = program.actions[counted - 1]; a.kind == Action::Kind::kLoad) loads -= dram_bytes_of(a, npu);
+      if (const Action &a = program.actions[counted - 1]; a.kind == Action::Kind::kLoad)
+        loads -= dram_bytes_of(program, a, npu);
     bound = std::max(bound, dram_cycles(loads, npu) + rest);
   });
   return bound;

@@ -13,8 +13,8 @@
 
 namespace gradweave::compiler {
 
-/// Bytes of whole bus beats of a LOAD or STORE.
-std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
+/// Bytes of whole bus beats of a LOAD or STORE of a program.
+std::uint64_t bus_bytes_of(const Program &program, const Action &dma, const NpuConfig &npu);
 
 /// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
 /// computes it.

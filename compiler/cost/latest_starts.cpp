@@ -62,7 +62,7 @@ private:
     } else if (!a.moves()) { // before or behind pieces, of which nothing is counted
       now.ticks = std::max(next, then);
     } else {
-      const std::uint64_t bytes = dram_bytes_of(a, npu_);
+      const std::uint64_t bytes = dram_bytes_of(program_, a, npu_);
       (engine == kLoadEngine ? now.loads : now.stores) += bytes;
       now.ticks = bytes * npu_.memory.bytes_den +
                   std::max(next, std::uint64_t{npu_.memory.latency_cycles} * npu_.memory.bytes_num + then);
@@ -105,7 +105,7 @@ std::uint64_t command_count(const Program &program, const Action &a) {
     return static_cast<std::uint64_t>(std::count_if(piece->commands.begin(), piece->commands.end(),
                                                     [](const isa::Command &c) { return work_of(c) != Work::kNone; }));
   if (a.computes()) return 1;
-  return a.moves() ? run_count(a.rect) : 0;
+  return a.moves() ? run_count(program.rect(a)) : 0;
 }
 
 } // namespace

@@ -106,10 +106,11 @@ double RunningEstimate::tail_of(const Program &program) const {
   const auto last = std::find_if(actions.rbegin(), actions.rend(), [](const Action &a) { return a.computes(); });
   if (npu_.cores > 1 || last == actions.rend() || last->kind == Action::Kind::kAdd) return 0;
   const auto store = std::find_if(last.base(), actions.end(), [&](const Action &a) {
-    return a.kind == Action::Kind::kStore && a.place.rows.first == last->cout.rows.first;
+    return a.kind == Action::Kind::kStore && a.place.row == last->place.row;
   });
-  return drain() +
-         (store == actions.end() ? 0 : service(dram_bytes_of(*store, npu_)) + npu_.memory.latency_cycles + kPipeline);
+  return drain() + (store == actions.end()
+                        ? 0
+                        : service(dram_bytes_of(program, *store, npu_)) + npu_.memory.latency_cycles + kPipeline);
 }
 
 /// When the head of an engine's queue can start; infinity while that is unknown.
@@ -140,7 +141,7 @@ void RunningEstimate::move(const Program &program, std::size_t engine, double st
   channel_free_ = std::max(channel_free_, start) + service(bytes_[index]);
   done_[index] = channel_free_ + latency + kPipeline;
   // The next command's bursts are issued as soon as this one's are, a burst a cycle.
-  free_[engine] = std::max(start + program.actions[index].rect.rows, channel_free_ - latency);
+  free_[engine] = std::max(start + program.form(program.actions[index]).rows, channel_free_ - latency);
   end_ = std::max(end_, done_[index]);
 }
 
@@ -154,8 +155,10 @@ void RunningEstimate::compute(const Program &program, std::size_t engine, double
   if (p.add) { // begins and ends with an empty array
     free_[engine] = done_[index] = std::max(start, free_[engine] + drain()) + cycles + kPipeline;
   } else {
-    if (const double conflicts = bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()); conflicts > 0)
-      cycles += conflicts * static_cast<double>(block_count(tile_rows(a.rect), a.rect.cols, npu_)) *
+    if (const double conflicts =
+            bank_conflicts(program.place(a.in.a).rows, program.place(a.in.b).rows, npu_.bank_rows());
+        conflicts > 0)
+      cycles += conflicts * static_cast<double>(block_count(program.form(a).lines, program.form(a).cols, npu_)) *
                 range_of(p, contraction_of(p.result).red).size;
     const bool stalled = start > free_[engine];
     if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
@@ -182,10 +185,10 @@ void RunningEstimate::follow(const Program &program) {
   for (std::size_t i = done_.size(); i < program.actions.size(); ++i) {
     const Action &a = program.actions[i];
     queue_[engine_of(a)].push_back(i);
-    bytes_.push_back(a.computes() ? 0 : dram_bytes_of(a, npu_));
+    bytes_.push_back(dram_bytes_of(program, a, npu_));
+    done_.push_back(kPending);
     if (a.kind == Action::Kind::kLoad) queued_loads_ += bytes_.back();
   }
-  done_.resize(program.actions.size(), kPending);
   placed_ = program.products.size();
 }
 

@@ -41,34 +41,35 @@ private:
 };
 
 /// Of one of the tile's runs of rows.
-isa::DmaCommand dma_command(const Action &a, const RowRun &run, std::uint32_t lanes) {
+isa::DmaCommand dma_command(const Action &a, const TileForm &form, const RowRun &run, std::uint32_t lanes) {
   isa::DmaCommand d;
   d.store = a.kind == Action::Kind::kStore;
   d.fp32 = a.fp32;
   // The action's address is that of the rectangle's row as if it were one of the tensor.
-  d.dram_addr = a.dram_addr - std::uint64_t{a.rect.row} * a.pitch + std::uint64_t{run.row} * a.pitch;
-  d.pitch = a.pitch * run.step;
+  const auto &[address, pitch] = a.memory;
+  d.dram_addr = address - std::uint64_t{a.row} * pitch + std::uint64_t{run.row} * pitch;
+  d.pitch = pitch * run.step;
   d.rows = run.rows;
-  d.cols = a.rect.cols;
-  d.spm = spm_tile(a.place);
+  d.cols = form.cols;
+  d.spm = spm_tile(form.place(a.place.row));
   d.spm.row += run.at * (a.fp32 ? 2 : 1);
-  d.spm.rot = static_cast<std::uint8_t>((a.place.rot + run.at) % lanes);
+  d.spm.rot = static_cast<std::uint8_t>((form.rot + run.at) % lanes);
   return d;
 }
 
-isa::AddCommand add_command(const Action &a) {
+isa::AddCommand add_command(const Action &a, const Program &program) {
   isa::AddCommand c;
   c.core = a.core;
   c.out_bf16 = a.out_bf16;
-  c.m = tile_rows(a.rect);
-  c.n = a.rect.cols;
-  c.a = spm_tile(a.a);
-  c.cin = spm_tile(a.cin);
-  c.cout = spm_tile(a.cout);
+  c.m = program.form(a).lines;
+  c.n = program.form(a).cols;
+  c.a = spm_tile(program.place(a.in.a));
+  c.cin = spm_tile(program.place(a.in.cin));
+  c.cout = spm_tile(program.place(a.place));
   return c;
 }
 
-isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
+isa::GemmCommand gemm_command(const Action &a, const Program &program, const GemmRoles &r) {
   isa::GemmCommand g;
   g.core = a.core;
   g.a_col = r.a_col;
@@ -78,10 +79,10 @@ isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
   g.m = tile_rows(r.c_rect);
   g.n = r.c_rect.cols;
   g.k = r.red_size;
-  g.a = spm_tile(a.a);
-  g.b = spm_tile(a.b);
-  if (a.acc) g.cin = spm_tile(a.cin);
-  g.cout = spm_tile(a.cout);
+  g.a = spm_tile(program.place(a.in.a));
+  g.b = spm_tile(program.place(a.in.b));
+  if (a.acc) g.cin = spm_tile(program.place(a.in.cin));
+  g.cout = spm_tile(program.place(a.place));
   return g;
 }
 
@@ -102,19 +103,21 @@ struct Sink {
 
 /// Runs follow one another on the engine: the first waits for all, and the last ends last. The last one is left to
 /// whoever posts.
-void put_runs(const Action &a, const Layer &layer, std::uint32_t lanes, const CommandInfo &info, isa::Decoded &d,
+void put_runs(const Action &a, const Program &program, std::uint32_t lanes, const CommandInfo &info, isa::Decoded &d,
               Sink &sink) {
-  if (a.rect.pixels.width == 0 && a.rect.taps.rows == 0) { // most
-    d.op = dma_command(a, {a.rect.row, 1, a.rect.rows, 0}, lanes);
+  const TileForm &form = program.form(a);
+  if (form.pixels.width == 0 && form.taps.rows == 0) { // most
+    d.op = dma_command(a, form, {a.row, 1, form.rows, 0}, lanes);
     return;
   }
-  const std::vector<RowRun> runs = row_runs(a.rect, layer.image ? kernel_channels(layer) : 0);
+  const Layer &layer = program.layers[a.layer];
+  const std::vector<RowRun> runs = row_runs(program.rect(a), layer.image ? kernel_channels(layer) : 0);
   for (std::size_t run = 0; run + 1 < runs.size(); ++run) {
-    d.op = dma_command(a, runs[run], lanes);
+    d.op = dma_command(a, form, runs[run], lanes);
     sink.put(d, info);
     d.sync = {};
   }
-  d.op = dma_command(a, runs.back(), lanes);
+  d.op = dma_command(a, form, runs.back(), lanes);
 }
 
 void put_product(const Action &a, const Program &program, const NpuConfig &npu, CommandInfo &info, isa::Decoded &d) {
@@ -122,11 +125,11 @@ void put_product(const Action &a, const Program &program, const NpuConfig &npu, 
   const Layer &layer = program.layers[a.layer];
   const GemmRoles r = roles(p, layer);
   if (a.kind == Action::Kind::kAdd)
-    d.op = add_command(a);
+    d.op = add_command(a, program);
   else if (layer.image)
-    d.op = image_command(gemm_command(a, r), r, p, layer, npu.lanes());
+    d.op = image_command(gemm_command(a, program, r), r, p, layer, npu.lanes());
   else
-    d.op = gemm_command(a, r);
+    d.op = gemm_command(a, program, r);
   info.red = r.red;
   info.red_n = r.red_size;
 }
@@ -136,11 +139,12 @@ void emit_action(std::size_t index, const Program &program, const Orderings &ord
   const Action &a = program.actions[index];
   if (const VectorPiece *piece = piece_of(program, a)) return sink.put(*piece);
   Tokens tokens(ordering[index], engine_of(a));
-  CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
+  const TileForm &form = program.form(a);
+  CommandInfo info{a.tensor, a.row, a.col, form.rows, form.cols, a.spill};
   info.layer = a.layer;
-  if (a.rect.pixels.phase != 0) {
+  if (form.pixels.phase != 0) {
     std::uint32_t end = 0;
-    tensor_rows(a.rect, info.row, end);
+    tensor_rows(program.rect(a), info.row, end);
   }
   const CommandInfo moved = info;
   isa::Decoded sync;
@@ -157,7 +161,7 @@ void emit_action(std::size_t index, const Program &program, const Orderings &ord
   else if (a.computes())
     put_product(a, program, npu, info, d);
   else
-    put_runs(a, program.layers[a.layer], npu.lanes(), info, d, sink);
+    put_runs(a, program, npu.lanes(), info, d, sink);
   tokens.take_posts(d.sync);
   sink.put(d, info);
   while (tokens.posts_left()) {

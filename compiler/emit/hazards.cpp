@@ -1,5 +1,4 @@
 #include "compiler/emit/hazards.hpp"
-#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
@@ -136,19 +135,22 @@ private:
 
   const Action &action(std::int32_t i) const { return actions_[static_cast<std::size_t>(i)]; }
   std::uint32_t blocks(const Action &a) const {
-    return static_cast<std::uint32_t>(block_count(tile_rows(a.rect), a.rect.cols, npu_));
+    const TileForm &form = (*forms_)[a.place.form];
+    return static_cast<std::uint32_t>(block_count(form.lines, form.cols, npu_));
   }
   void need(std::int32_t other, std::size_t engine) { needs_[engine] = std::max(needs_[engine], other); }
   bool initial_values_ready(std::int32_t producer, const Action &consumer) const;
-  void read(const Place &place, bool initial_values);
-  void write(const Place &place);
+  void read(const Spot &spot, bool initial_values);
+  void write(const Spot &spot);
   void collect(const Action &a);
   void collect_move(const Action &a);
   void settle(Clock &clock);
 
   const NpuConfig &npu_;
-  const Action *actions_ = nullptr; ///< of the program
+  const Action *actions_ = nullptr; ///< of the program, likewise their forms
+  const TileForms *forms_ = nullptr;
   RowTracker<E> rows_;
+  /// By action, of those that were followed; longer than that.
   std::vector<Clock> clocks_; ///< known when the action starts
   std::vector<std::uint32_t> first_block_;
   std::array<std::uint32_t, E> next_block_{};                                ///< by engine
@@ -166,12 +168,13 @@ private:
 template <std::size_t E> bool OrdererOf<E>::initial_values_ready(std::int32_t producer, const Action &consumer) const {
   const Action &p = action(producer);
   const std::uint64_t first = first_block_[static_cast<std::size_t>(producer)];
-  const bool same_tile = p.cout.rows.first == consumer.cin.rows.first && p.rect == consumer.rect && !p.out_bf16;
+  const bool same_tile = p.place.row == consumer.in.cin.row && p.row == consumer.row && p.col == consumer.col &&
+                         (*forms_)[p.place.form].same_rect((*forms_)[consumer.place.form]) && !p.out_bf16;
   const std::uint64_t last_needed = same_tile ? first : first + blocks(p) - 1;
   return first_block_[static_cast<std::size_t>(now_)] >= last_needed + kSafeBlocks;
 }
 
-template <std::size_t E> void OrdererOf<E>::read(const Place &place, bool initial_values) {
+template <std::size_t E> void OrdererOf<E>::read(const Spot &spot, bool initial_values) {
   const Action &self = action(now_);
   const auto visit = [&](Run &run) {
     if (run.writer != kNone) {
@@ -183,10 +186,10 @@ template <std::size_t E> void OrdererOf<E>::read(const Place &place, bool initia
     }
     run.readers[engine_] = now_;
   };
-  place.for_runs([&](const RowRange &range) { rows_.visit(range, visit); });
+  (*forms_)[spot.form].place(spot.row).for_runs([&](const RowRange &range) { rows_.visit(range, visit); });
 }
 
-template <std::size_t E> void OrdererOf<E>::write(const Place &place) {
+template <std::size_t E> void OrdererOf<E>::write(const Spot &spot) {
   // An engine's own accesses are in order: loads and results complete in order, and a GEMM has read its operands
   // before a later one's results leave the array.
   const auto visit = [&](const Run &run) {
@@ -194,16 +197,17 @@ template <std::size_t E> void OrdererOf<E>::write(const Place &place) {
     for (std::size_t e = 0; e < E; ++e)
       if (e != engine_) need(run.readers[e], e);
   };
-  place.for_runs([&](const RowRange &range) { rows_.write(range, now_, engine_, visit); });
+  (*forms_)[spot.form].place(spot.row).for_runs(
+      [&](const RowRange &range) { rows_.write(range, now_, engine_, visit); });
 }
 
 template <std::size_t E> void OrdererOf<E>::collect(const Action &a) {
   needs_ = nothing<E>();
   if (!a.computes()) return collect_move(a);
-  read(a.a, false);
-  read(a.b, false);
-  if (a.acc || a.kind == Action::Kind::kAdd) read(a.cin, true);
-  write(a.cout);
+  read(a.in.a, false);
+  read(a.in.b, false);
+  if (a.acc || a.kind == Action::Kind::kAdd) read(a.in.cin, true);
+  write(a.place);
 }
 
 template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
@@ -224,16 +228,16 @@ template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
   if (a.kind == Action::Kind::kLoad) {
     write(a.place);
     if (a.spill) {
-      need(last(spill_store_, a.dram_addr), kStoreEngine);
-      spill_load_[a.dram_addr] = now_;
+      need(last(spill_store_, a.memory.address), kStoreEngine);
+      spill_load_[a.memory.address] = now_;
     } else { // elements are stored once; tiles may be cut differently, so all that was stored must have arrived
       need(stored_[tensor], kStoreEngine);
     }
   } else {
     read(a.place, false);
     if (a.spill) {
-      need(last(spill_load_, a.dram_addr), kLoadEngine);
-      spill_store_[a.dram_addr] = now_;
+      need(last(spill_load_, a.memory.address), kLoadEngine);
+      spill_store_[a.memory.address] = now_;
     } else {
       stored_[tensor] = now_;
     }
@@ -265,8 +269,6 @@ template <std::size_t E> void OrdererOf<E>::settle(Clock &clock) {
 template <std::size_t E> void OrdererOf<E>::begin() {
   rows_.clear();
   orderings_.resize(0);
-  clocks_.clear();
-  first_block_.clear();
   next_block_ = {};
   spill_store_.clear();
   spill_load_.clear();
@@ -279,9 +281,12 @@ template <std::size_t E> void OrdererOf<E>::begin() {
 template <std::size_t E> void OrdererOf<E>::follow(const Program &program) {
   const std::size_t count = program.actions.size();
   actions_ = program.actions.data();
+  forms_ = &program.forms;
   orderings_.resize(count);
-  clocks_.resize(count, nothing<E>());
-  first_block_.resize(count);
+  if (clocks_.size() < count) {
+    clocks_.resize(std::max(count, 2 * clocks_.size()));
+    first_block_.resize(clocks_.size());
+  }
   for (auto index = static_cast<std::size_t>(now_); index < count; ++index) {
     const Action &a = actions_[index];
     if (a.kind == Action::Kind::kPiece) {
@@ -290,7 +295,8 @@ template <std::size_t E> void OrdererOf<E>::follow(const Program &program) {
     }
     engine_ = engine_of(a);
     Clock &clock = clocks_[index];
-    if (last_of_engine_[engine_] != kNone) clock = clocks_[static_cast<std::size_t>(last_of_engine_[engine_])];
+    const std::int32_t last = last_of_engine_[engine_];
+    clock = last != kNone ? clocks_[static_cast<std::size_t>(last)] : nothing<E>();
     first_block_[index] = next_block_[engine_];
     collect(a);
     settle(clock);

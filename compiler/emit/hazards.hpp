@@ -4,6 +4,7 @@
 #include "compiler/ir/program.hpp"
 #include "sw_models/config/npu_config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -38,10 +39,19 @@ class Orderings {
 public:
   explicit Orderings(std::size_t engines) : engines_(engines) {}
 
-  std::size_t size() const { return posts_.size(); }
+  std::size_t size() const { return size_; }
+  /// Actions that are new wait for none.
   void resize(std::size_t actions) {
-    after_.resize(actions * engines_, Ordering::kNone);
-    posts_.resize(actions, 0);
+    if (actions > posts_.size()) {
+      const std::size_t room = std::max(actions, 2 * posts_.size());
+      after_.resize(room * engines_);
+      posts_.resize(room);
+    }
+    for (std::size_t i = size_ * engines_; i < actions * engines_; ++i)
+      after_[i] = Ordering::kNone;
+    for (std::size_t i = size_; i < actions; ++i)
+      posts_[i] = 0;
+    size_ = actions;
   }
   Ordering operator[](std::size_t action) const;
   /// Ordering::after of the action, for the engines that there are.
@@ -54,8 +64,8 @@ public:
   }
 
 private:
-  std::size_t engines_;
-  std::vector<std::int32_t> after_;
+  std::size_t engines_, size_ = 0;
+  std::vector<std::int32_t> after_;  ///< by action and engine; longer than needed, likewise posts_
   std::vector<std::uint16_t> posts_; ///< a bit an engine
 };
 

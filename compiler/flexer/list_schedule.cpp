@@ -29,7 +29,7 @@ public:
   ListScheduler(const std::vector<PhasePlan> &plans, const TileWalk &walk, const Policy &policy, std::uint32_t cores)
       : plans_(plans), walk_(walk), policy_(policy), cores_(cores), table_(walk.table()), dag_(plans, walk),
         resident_(table_.tiles.size(), false), map_(walk.npu().spm_rows()), load_(cores, 0),
-        writer_(program_, walk.layout(), walk.npu()) {
+        writer_(program_, table_.tiles, table_.forms, walk.layout(), walk.npu()) {
     uses_.remaining = dag_.uses();
     uses_.pinned.assign(table_.tiles.size(), 0);
     program_.layers = walk.layers();
@@ -240,7 +240,7 @@ void ListScheduler::compute(std::int32_t id, std::uint32_t core) {
   TileProduct product = products_[static_cast<std::size_t>(id)];
   product.core = static_cast<std::uint8_t>(core);
   load_[core] += product_cycles(product, walk_.layers()[product.layer], walk_.npu());
-  writer_.compute(product, table_.needs[static_cast<std::size_t>(id)], table_);
+  writer_.compute(product, table_.needs[static_cast<std::size_t>(id)]);
   const Operation &o = operation(id);
   for (const std::int32_t t : {o.operands[0], o.operands[1], o.sum})
     if (t >= 0) --uses_.remaining[static_cast<std::size_t>(t)];

@@ -2,6 +2,7 @@
 // scratchpad.
 #pragma once
 
+#include "compiler/ir/grid/tile_form.hpp"
 #include "compiler/ir/reductions.hpp"
 #include "compiler/ir/tile.hpp"
 #include "isa/command.hpp"
@@ -15,12 +16,6 @@
 namespace gradweave::compiler {
 
 struct VectorSection;
-
-/// Scratchpad rows [first, first + rows).
-struct RowRange {
-  std::uint32_t first = 0, rows = 0;
-  std::uint32_t end() const { return first + rows; }
-};
 
 /// Where tiles may be placed. The two operands of a product come from different areas, so that areas in different
 /// macro-banks let the array read both in a cycle.
@@ -73,46 +68,45 @@ struct PhasePlan {
   std::shared_ptr<const VectorSection> section = {};
 };
 
-/// A tile in the scratchpad; panels follow one another without gaps. Or some rows of one, in each of its panels.
-struct Place {
-  RowRange rows; ///< of a part those in the first panel
-  std::uint32_t pstride = 0;
-  std::uint32_t guard = 0;  ///< rows before the first of the tile
-  std::uint32_t panels = 0; ///< of a part of a tile; 0: all of it
-  std::uint32_t rot = 0;    ///< lane of the first element of the first row
-
-  /// Calls f with each run of rows that follow one another.
-  template <typename F> void for_runs(const F &f) const {
-    if (panels == 0) return f(rows);
-    for (std::uint32_t panel = 0; panel < panels; ++panel)
-      f(RowRange{rows.first + panel * pstride, rows.rows});
-  }
+/// Where a tile lies: its first row, and its form by number (Program::forms).
+struct Spot {
+  std::uint32_t row = 0, form = 0;
 };
 
+/// A command, or several, before encoding. A program has as many as commands: they are as small as these.
 struct Action {
   /// kGate: LOADs behind it find in memory what was stored of the binding's tensor, and the rows of the vector unit
   /// free. kPiece: commands of a VectorSection. kDone: all that its section stores of the binding's tensor.
   enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd, kGate, kPiece, kDone };
+  /// Of a LOAD or STORE, in device memory.
+  struct Memory {
+    std::uint64_t address = 0;
+    std::uint32_t pitch = 0;
+  };
+  /// Of a GEMM; of an ADD the sums a and cin.
+  struct Operands {
+    Spot a, b, cin;
+  };
+
   Kind kind = Kind::kGemm;
-  // LOAD and STORE
-  Tensor tensor{};           ///< of a GEMM: its result
-  std::uint32_t layer = 0;   ///< whose tensor it is
-  std::int32_t binding = -1; ///< index of the tensor's binding
-  Rect rect;
-  bool fp32 = false;
-  bool spill = false;
-  std::uint64_t dram_addr = 0;
-  std::uint32_t pitch = 0;
-  Place place;
-  // GEMM and ADD
-  std::uint32_t product = 0; ///< index over all phases
+  Tensor tensor{}; ///< that is moved, or the result
   std::uint8_t core = 0;
-  bool acc = false, out_bf16 = false;
-  Place a, b, cin, cout; ///< ADD: the sums a and cin
+  bool fp32 = false, spill = false;   ///< of a LOAD or STORE
+  bool acc = false, out_bf16 = false; ///< of a GEMM or ADD
+  std::uint32_t layer = 0;            ///< whose tensor it is
+  std::int32_t binding = -1;          ///< index of the tensor's binding
+  std::uint32_t product = 0;          ///< index over all phases
+  std::uint32_t row = 0, col = 0;     ///< first element of the tile in the tensor; its size is that of the form
+  Spot place;                         ///< of what is moved, or of the result
+  union {
+    Operands in = {}; ///< if it computes
+    Memory memory;    ///< if it moves
+  };
 
   bool computes() const { return kind == Kind::kGemm || kind == Kind::kAdd; }
   bool moves() const { return kind == Kind::kLoad || kind == Kind::kStore; }
 };
+static_assert(sizeof(Action) <= isa::kCommandBytes);
 
 /// Device memory that a program takes.
 struct Room {
@@ -131,11 +125,16 @@ struct Program {
   std::vector<ReductionPlans> reductions; ///< of each layer
   std::vector<TileProduct> products;      ///< of all phases
   std::vector<Action> actions;
+  TileForms forms;                                                                           ///< of their tiles
   std::map<std::pair<std::uint32_t, Tensor>, std::shared_ptr<const VectorSection>> sections; ///< by layer and result
   std::uint64_t dram_bytes = 0;    ///< tensors and spill space
   std::uint64_t more_commands = 0; ///< than one an action
   Room room() const { return {dram_bytes, actions.size() + more_commands}; }
   std::uint64_t visits = 0; ///< segments of the scratchpad that were looked at while tiles were placed
+
+  const TileForm &form(const Action &a) const { return forms[a.place.form]; }
+  Rect rect(const Action &a) const { return form(a).rect(a.row, a.col); }
+  Place place(const Spot &spot) const { return forms[spot.form].place(spot.row); }
 
   /// What it took to make, in tile products of a scratchpad with few tiles: the measure of a search's effort.
   std::uint64_t work() const {

@@ -57,6 +57,12 @@ inline constexpr std::uint32_t kMaxTileSide = 65535;
 /// an ADD command's: it adds part `part` of the reduction, whose range it names, to the sum of the parts before.
 struct TileProduct {
   Tensor result{};
+  std::uint8_t core = 0;
+  bool add = false;
+  /// The reduction takes channels in blocks, all taps of each (ReductionPlans::block); this product has some of them.
+  bool blocked = false;
+  /// Piece `m` of the vector unit's section for the result (VectorSection): no ranges.
+  bool vector = false;
   /// First indices, in the group. Of dX of a layer that reads images with a stride M counts pixels phase by phase, and
   /// N the terms of the taps that meet the product's phase.
   std::uint32_t m = 0, k = 0, n = 0;
@@ -64,15 +70,9 @@ struct TileProduct {
   std::uint32_t group = 0;
   std::uint32_t part = 0;  ///< of the result's reduction plan
   std::uint32_t layer = 0; ///< index among the layers compiled together
-  std::uint8_t core = 0;
-  bool add = false;
-  /// The reduction takes channels in blocks, all taps of each (ReductionPlans::block); this product has some of them.
-  bool blocked = false;
   /// Rows of the grid that the tile of the image it reads is of: its own, and those of cores that take turns with it.
   /// Of products that read none, or their own rows only, 0.
   std::uint32_t band = 0, band_size = 0;
-  /// Piece `m` of the vector unit's section for the result (VectorSection): no ranges.
-  bool vector = false;
 };
 
 enum class Dim : std::uint8_t { kM, kK, kN };

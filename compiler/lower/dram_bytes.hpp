@@ -21,10 +21,13 @@ inline std::uint32_t access_bytes(const Machine &npu) {
 inline std::uint64_t dram_bytes_of(std::uint64_t address, const Rect &tile, bool fp32, const Machine &npu) {
   return tile.rows * beat_bytes(address, tile.cols * (fp32 ? 4ULL : 2ULL), access_bytes(npu));
 }
+inline std::uint64_t dram_bytes_of(std::uint64_t address, const TileForm &tile, bool fp32, const Machine &npu) {
+  return tile.rows * beat_bytes(address, tile.cols * (fp32 ? 4ULL : 2ULL), access_bytes(npu));
+}
 
-/// Of a LOAD or STORE.
-inline std::uint64_t dram_bytes_of(const Action &dma, const Machine &npu) {
-  return dram_bytes_of(dma.dram_addr, dma.rect, dma.fp32, npu);
+/// Of a LOAD or STORE of a program; 0 of what moves nothing.
+inline std::uint64_t dram_bytes_of(const Program &program, const Action &a, const Machine &npu) {
+  return a.moves() ? dram_bytes_of(a.memory.address, program.form(a), a.fp32, npu) : 0;
 }
 
 } // namespace gradweave::compiler

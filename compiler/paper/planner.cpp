@@ -47,19 +47,20 @@ public:
   void run();
 
 private:
-  Place place(const Slots &area, std::uint32_t slot, const Rect &rect, bool fp32) const {
-    return {{area.row(slot), spm_rows(rect.rows, rect.cols, fp32, npu_.lanes())}, rect.rows * (fp32 ? 2 : 1)};
+  Spot place(const Slots &area, std::uint32_t slot, const Rect &rect, bool fp32) {
+    const Place at{{area.row(slot), spm_rows(rect.rows, rect.cols, fp32, npu_.lanes())}, rect.rows * (fp32 ? 2 : 1)};
+    return {at.rows.first, program_.forms.number_of(rect, at)};
   }
-  Place operand_place(std::uint32_t tile, const Rect &rect) const {
+  Spot operand_place(std::uint32_t tile, const Rect &rect) {
     return place(areas_.operands, static_cast<std::uint32_t>(operands_.slot(tile)), rect, false);
   }
-  Place sum_place(std::uint32_t sum, const Rect &rect) const {
+  Spot sum_place(std::uint32_t sum, const Rect &rect) {
     return place(areas_.partials, static_cast<std::uint32_t>(sums_.slot(sum)), rect, true);
   }
   void bring_operands(const ProductTiles &t, const NextUses &next, const GemmRoles &r);
   void bring_sum(std::uint32_t sum, bool begins, std::uint32_t next_use);
   void load_operand(std::uint32_t tile, Tensor tensor, const Rect &rect);
-  void move(Action::Kind kind, Tensor tensor, const Rect &rect, const Place &at, bool fp32);
+  void move(Action::Kind kind, Tensor tensor, const Rect &rect, const Spot &at, bool fp32);
   void move_spill(Action::Kind kind, std::uint32_t sum, std::uint32_t slot);
   void compute(const ProductTiles &t, const GemmRoles &r);
 
@@ -81,17 +82,18 @@ private:
 };
 
 /// A LOAD or STORE between a place and the tensor.
-void Planner::move(Action::Kind kind, Tensor tensor, const Rect &rect, const Place &at, bool fp32) {
+void Planner::move(Action::Kind kind, Tensor tensor, const Rect &rect, const Spot &at, bool fp32) {
   Action a;
   a.binding = layout_.place(0, tensor);
   const TensorBinding &binding = layout_.tensors[static_cast<std::size_t>(a.binding)];
   a.kind = kind;
   a.product = static_cast<std::uint32_t>(program_.products.size());
   a.tensor = tensor;
-  a.rect = rect;
+  a.row = rect.row;
+  a.col = rect.col;
   a.fp32 = fp32;
-  a.pitch = binding.pitch;
-  a.dram_addr = binding.offset + std::uint64_t{rect.row} * binding.pitch + rect.col * (binding.fp32 ? 4ULL : 2ULL);
+  a.memory = {binding.offset + std::uint64_t{rect.row} * binding.pitch + rect.col * (binding.fp32 ? 4ULL : 2ULL),
+              binding.pitch};
   a.place = at;
   program_.actions.push_back(a);
 }
@@ -105,17 +107,19 @@ void Planner::move_spill(Action::Kind kind, std::uint32_t sum, std::uint32_t slo
   a.product = static_cast<std::uint32_t>(program_.products.size());
   a.tensor = p.result;
   a.binding = layout_.place(0, p.result);
-  a.rect = roles(p, program_.layers.front()).c_rect;
+  const Rect rect = roles(p, program_.layers.front()).c_rect;
+  a.row = rect.row;
+  a.col = rect.col;
   a.fp32 = stage_.ideal.spill == SpillCost::kFp32;
   a.spill = true;
-  a.pitch = static_cast<std::uint32_t>(round_up(a.rect.cols * (a.fp32 ? 4ULL : 2ULL), npu_.bus_bytes));
+  const auto pitch = static_cast<std::uint32_t>(round_up(rect.cols * (a.fp32 ? 4ULL : 2ULL), npu_.bus_bytes));
   if (spill_address_[sum] == 0) {
     program_.dram_bytes = round_up(program_.dram_bytes, npu_.bus_bytes);
     spill_address_[sum] = program_.dram_bytes;
-    program_.dram_bytes += std::uint64_t{a.pitch} * a.rect.rows;
+    program_.dram_bytes += std::uint64_t{pitch} * rect.rows;
   }
-  a.dram_addr = spill_address_[sum];
-  a.place = place(areas_.partials, slot, a.rect, a.fp32);
+  a.memory = {spill_address_[sum], pitch};
+  a.place = place(areas_.partials, slot, rect, a.fp32);
   program_.actions.push_back(a);
 }
 
@@ -164,27 +168,28 @@ void Planner::compute(const ProductTiles &t, const GemmRoles &r) {
   action.core = product_->core;
   action.tensor = product_->result;
   action.binding = layout_.place(0, product_->result);
-  action.rect = r.c_rect;
+  action.row = r.c_rect.row;
+  action.col = r.c_rect.col;
   action.acc = !t.add && !t.first;
   action.out_bf16 = leaves_rounded;
   if (t.add) {
-    action.a = sum_place(t.sum, r.c_rect);
-    action.cin = sum_place(t.a, r.c_rect);
+    action.in.a = sum_place(t.sum, r.c_rect);
+    action.in.cin = sum_place(t.a, r.c_rect);
   } else {
-    action.a = operand_place(t.a, r.a_rect);
-    action.b = operand_place(t.b, r.b_rect);
-    if (action.acc) action.cin = sum_place(t.sum, r.c_rect);
+    action.in.a = operand_place(t.a, r.a_rect);
+    action.in.b = operand_place(t.b, r.b_rect);
+    if (action.acc) action.in.cin = sum_place(t.sum, r.c_rect);
   }
   if (leaves_rounded) {
-    action.cout = place(areas_.results, next_result_, r.c_rect, false);
+    action.place = place(areas_.results, next_result_, r.c_rect, false);
     next_result_ = (next_result_ + 1) % areas_.results.count;
   } else {
-    action.cout = sum_place(t.sum, r.c_rect);
+    action.place = sum_place(t.sum, r.c_rect);
   }
   program_.actions.push_back(action);
   if (t.add) sums_.remove(t.a);
   if (!t.last) return;
-  move(Action::Kind::kStore, product_->result, r.c_rect, action.cout, !leaves_rounded);
+  move(Action::Kind::kStore, product_->result, r.c_rect, action.place, !leaves_rounded);
   if (sums_.slot(t.sum) >= 0) sums_.remove(t.sum);
 }
 

@@ -76,7 +76,7 @@ Pass parse_pass(std::string_view name);
 std::string_view to_string(Pass p);
 std::string pass_names();
 
-enum class Tensor { kX, kW, kDY, kY, kDX, kDW };
+enum class Tensor : std::uint8_t { kX, kW, kDY, kY, kDX, kDW };
 inline constexpr std::size_t kTensorCount = 6;
 std::string_view to_string(Tensor t); ///< "X", "W", "dY", "Y", "dX", "dW"
 

@@ -17,9 +17,12 @@ inline std::uint64_t element_address(const TensorBinding &binding, const Rect &t
 /// Appends actions to a program, whose products they belong to by index: the next one.
 class ActionWriter {
 public:
-  /// The references must outlive the object.
-  ActionWriter(Program &program, const Layout &layout, const NpuConfig &npu)
-      : program_(program), layout_(layout), npu_(npu) {}
+  /// Gives the program, which is empty, the tiles' forms. The references must outlive the object.
+  ActionWriter(Program &program, const std::vector<Tile> &tiles, const TileForms &forms, const Layout &layout,
+               const NpuConfig &npu)
+      : program_(program), tiles_(tiles), layout_(layout), npu_(npu) {
+    program_.forms = forms;
+  }
 
   /// A LOAD or STORE between the scratchpad rows from `row` on and the tile's tensor, or its spill space, which it is
   /// given if it has none.
@@ -28,16 +31,16 @@ public:
   void store_part(const Tile &t, const TilePart &part);
   /// The GEMM or ADD of a product whose tiles all have places.
   /// `parts`: what it takes of them; null: all.
-  void compute(const TileProduct &product, const Needs &needs, const TileTable &table,
-               const std::array<TilePart, 4> *parts = nullptr);
+  void compute(const TileProduct &product, const Needs &needs, const std::array<TilePart, 4> *parts = nullptr);
   /// A piece of the vector unit's, behind gates if it is the first, and with what the last one's stores end.
   void vector(const TileProduct &product);
 
 private:
-  Place place_of(const Tile &t, const TilePart &part) const;
+  Spot spot_of(const Tile &t, const TilePart &part);
   std::uint32_t product() const { return static_cast<std::uint32_t>(program_.products.size()); }
 
   Program &program_;
+  const std::vector<Tile> &tiles_;
   const Layout &layout_;
   const NpuConfig &npu_;
 };

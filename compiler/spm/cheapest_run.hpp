@@ -106,8 +106,9 @@ private:
       compare(first, about > 0 ? start : end + 1, end);
   }
 
-  /// Sums are taken the same way for all runs, by ascending rows, so that those of equal cost are equal.
-  void compare(std::uint32_t first, std::size_t start, std::size_t end) {
+  /// Sums are taken the same way for all runs, by ascending rows, so that those of equal cost are equal. Few runs come
+  /// this far: what turns the others down is to be inlined without this.
+  [[gnu::noinline]] void compare(std::uint32_t first, std::size_t start, std::size_t end) {
     double sum = 0;
     for (std::size_t n = start; n <= end && sum <= best_; ++n)
       sum += visited_[kFromTop ? start + end - n : n].cost;

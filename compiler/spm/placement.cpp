@@ -103,7 +103,7 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
 
 /// Everything goes, and the product's tiles are laid side by side: for scratchpads too fragmented otherwise.
 bool Placement::repack() {
-  const Needs &needs = table_.needs[step_];
+  const Needs &needs = needs_[step_];
   for (const auto &s : map_.segments())
     if (s.tile != SpmMap::kDead && tile(s.tile).parts_left > 0) return false; // what is there of it is nowhere else
   for (const std::int32_t id : placed_)
@@ -131,7 +131,7 @@ bool Placement::repack() {
 
 bool Placement::make_room(std::uint32_t step) {
   step_ = step;
-  const Needs &needs = table_.needs[step_];
+  const Needs &needs = needs_[step_];
   placed_.clear();
   spilled_.clear();
   wanted_.clear();

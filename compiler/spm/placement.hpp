@@ -19,11 +19,11 @@ struct SpilledTile {
 /// The scratchpad while products follow one another. Tiles are those of the table, by index; Tile::at is their place.
 class Placement {
 public:
-  /// The references must outlive the object.
-  Placement(TileTable &table, const NpuConfig &npu)
-      : table_(table), npu_(npu), map_(npu.spm_rows()), bank_rows_(npu.bank_rows()) {
-    for (BankRows &tiles : operands_)
-      tiles.resize(npu.spm_banks, 0);
+  /// The table's tiles, and what its products need of them. The references must outlive the object.
+  Placement(std::vector<Tile> &tiles, const std::vector<Needs> &needs, const NpuConfig &npu)
+      : tiles_(tiles), needs_(needs), npu_(npu), map_(npu.spm_rows()), bank_rows_(npu.bank_rows()) {
+    for (BankRows &counts : operands_)
+      counts.resize(npu.spm_banks, 0);
   }
 
   /// The phase that the next products belong to; `empty`: all that is there is given up first.
@@ -74,10 +74,11 @@ private:
   double bank_cost(RowRange rows) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
   LastUse evict(std::int32_t id);
-  Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
-  const Tile &tile(std::int32_t id) const { return table_.tiles[static_cast<std::size_t>(id)]; }
+  Tile &tile(std::int32_t id) { return tiles_[static_cast<std::size_t>(id)]; }
+  const Tile &tile(std::int32_t id) const { return tiles_[static_cast<std::size_t>(id)]; }
 
-  TileTable &table_;
+  std::vector<Tile> &tiles_;
+  const std::vector<Needs> &needs_; ///< of each product
   const NpuConfig &npu_;
   SpmMap map_;
   std::uint32_t step_ = 0; ///< the product at hand

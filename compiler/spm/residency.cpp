@@ -34,10 +34,10 @@ bool leaves(const Tile &t, const TileTable &table, const Layout &layout) {
 }
 
 /// See the public one.
-std::uint64_t least_traffic(const TileTable &table, const Layout &layout, const Machine &npu,
-                            std::uint32_t command_bytes) {
+std::uint64_t least_traffic(const TileTable &table, const std::vector<Tile> &tiles, const Layout &layout,
+                            const Machine &npu, std::uint32_t command_bytes) {
   std::uint64_t bytes = table.needs.size() * command_bytes;
-  for (const Tile &t : table.tiles)
+  for (const Tile &t : tiles)
     if (leaves(t, table, layout) || !t.computed) {
       const TensorBinding &binding = layout.tensors[static_cast<std::size_t>(t.binding)];
       bytes += dram_bytes_of(element_address(binding, t.rect), t.rect, t.fp32, npu) + command_bytes;
@@ -47,15 +47,16 @@ std::uint64_t least_traffic(const TileTable &table, const Layout &layout, const 
 
 class Allocator {
 public:
-  /// `table`: the walk's.
-  Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, TileTable table, const TrafficLimit &limit)
-      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(std::move(table)), placement_(table_, npu_),
-        writer_(program_, layout_, npu_) {
+  /// `table`: the walk's; `tiles`: its tiles.
+  Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TileTable &table, std::vector<Tile> tiles,
+            const TrafficLimit &limit)
+      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(table), tiles_(std::move(tiles)),
+        placement_(tiles_, table.needs, npu_), writer_(program_, tiles_, table.forms, layout_, npu_) {
     for (const PhasePlan &plan : plans)
       if (plan.section) program_.sections[{plan.layer, plan.section->result}] = plan.section;
     program_.dram_bytes = layout_.bytes;
     program_.products.reserve(table_.needs.size());
-    program_.actions.reserve(table_.needs.size() + table_.tiles.size()); // most tiles move once
+    program_.actions.reserve(table_.needs.size() + tiles_.size()); // most tiles move once
     std::uint32_t step = 0;
     for (const Slice &slice : walk.order()) {
       if (slice.begins) {
@@ -64,7 +65,7 @@ public:
       }
       step += static_cast<std::uint32_t>(slice.end - slice.first);
     }
-    if (limited()) traffic_ = least_traffic(table_, layout_, npu_, limit_.command_bytes);
+    if (limited()) traffic_ = least_traffic(table_, tiles_, layout_, npu_, limit_.command_bytes);
   }
 
   bool run(const std::vector<PhasePlan> &plans, const Slice &slice, PlacementWatch *watch);
@@ -90,7 +91,7 @@ private:
   bool use_tiles(const Needs &needs);
   const std::array<TilePart, 4> *parts() const { return table_.parts.empty() ? nullptr : &table_.parts[step_]; }
 
-  Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
+  Tile &tile(std::int32_t id) { return tiles_[static_cast<std::size_t>(id)]; }
 
   const Layout &layout_;
   const Machine &npu_;
@@ -98,7 +99,8 @@ private:
   /// Of the program at least: what has to move in any case, and what has moved beyond that.
   std::uint64_t traffic_ = 0;
   Program program_;
-  TileTable table_;
+  const TileTable &table_; ///< whose tiles may be elsewhere: those below
+  std::vector<Tile> tiles_;
   Placement placement_;
   ActionWriter writer_;
   std::vector<std::uint32_t> empty_;  ///< products before which the scratchpad is to be empty
@@ -109,7 +111,7 @@ private:
 
 void Allocator::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case) {
   writer_.move(kind, t, row, spill);
-  if (limited() && !in_any_case) count(t, program_.actions.back().dram_addr);
+  if (limited() && !in_any_case) count(t, program_.actions.back().memory.address);
 }
 
 void Allocator::store(Tile &t, bool in_any_case) {
@@ -205,7 +207,7 @@ bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, Pla
     }
     if (!placement_.make_room(step_)) return false;
     move_tiles();
-    writer_.compute(product, needs, table_, parts());
+    writer_.compute(product, needs, parts());
     if (!use_tiles(needs)) return false;
     program_.products.push_back(product);
     ++step_;
@@ -234,15 +236,16 @@ TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer>
       order_(std::move(order)), table_(plans, order_, layers, layout, reductions_, npu) {}
 
 std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes) {
-  return least_traffic(walk.table(), walk.layout(), walk.npu(), command_bytes);
+  return least_traffic(walk.table(), walk.table().tiles, walk.layout(), walk.npu(), command_bytes);
 }
 
 namespace {
 
-std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const TileWalk &walk, TileTable table,
-                                 const TrafficLimit &limit, std::uint64_t *lost, PlacementWatch *watch = nullptr) {
+std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TileTable &table,
+                                 std::vector<Tile> tiles, const TrafficLimit &limit, std::uint64_t *lost,
+                                 PlacementWatch *watch = nullptr) {
   const std::size_t products = table.needs.size();
-  Allocator allocator(plans, walk, std::move(table), limit);
+  Allocator allocator(plans, walk, table, std::move(tiles), limit);
   for (const Slice &slice : walk.order())
     if (!allocator.run(plans, slice, watch)) {
       if (lost != nullptr) *lost += products;
@@ -255,13 +258,13 @@ std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const Tile
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit,
                                 std::uint64_t *lost, PlacementWatch *watch) {
-  return place_all(plans, walk, walk.table(), limit, lost, watch);
+  return place_all(plans, walk, walk.table(), walk.table().tiles, limit, lost, watch);
 }
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit,
                                 std::uint64_t *lost) {
   TileTable table = walk.take_table();
-  return place_all(plans, walk, std::move(table), limit, lost);
+  return place_all(plans, walk, table, std::move(table.tiles), limit, lost);
 }
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,

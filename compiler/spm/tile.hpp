@@ -29,6 +29,7 @@ struct Tile {
   bool fp32 = false;
   bool computed = false;     ///< by some product, else it is an input
   std::int32_t at = -1;      ///< first scratchpad row; -1: not resident
+  std::uint32_t form = 0;    ///< number of its form in the table's
   std::int32_t binding = -1; ///< of the tensor in the layout
   std::uint32_t first_use = kNever;
   std::uint32_t part = 0;       ///< of a partial sum: which part of the reduction plan
@@ -37,6 +38,9 @@ struct Tile {
   Guard guard;               ///< rows of `rows` that are no part of it, where it is read as an image; else none
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
+
+/// Where all of the tile lies.
+Place place_at(const Tile &t, std::uint32_t row);
 
 /// The tiles of a product; -1: none. An ADD has the sum so far as A and the part that it adds as CIN.
 struct Needs {

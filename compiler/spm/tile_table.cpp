@@ -103,6 +103,11 @@ void link_uses(std::vector<Tile> &tiles, std::vector<Needs> &needs) {
 
 } // namespace
 
+Place place_at(const Tile &t, std::uint32_t row) {
+  const std::uint32_t panel = std::max(tile_rows(t.rect), t.guard.panel) * (t.fp32 ? 2 : 1);
+  return {{row, t.rows}, panel, t.guard.before};
+}
+
 TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slice> &order,
                      const std::vector<Layer> &layers, const Layout &layout,
                      const std::vector<ReductionPlans> &reductions, const NpuConfig &npu) {
@@ -157,6 +162,8 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       if (tiles[i].computed) in_parts[i] = true;
     parts = join_tiles(tiles, needs, in_parts, npu.lanes());
   }
+  for (Tile &t : tiles)
+    t.form = forms.number_of(t.rect, place_at(t, 0));
   stored = stored_tensors(tiles, plans, layout);
   link_uses(tiles, needs);
 }

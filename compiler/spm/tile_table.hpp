@@ -11,6 +11,7 @@ namespace gradweave::compiler {
 
 struct TileTable {
   std::vector<Tile> tiles;
+  TileForms forms;          ///< of the tiles
   std::vector<Needs> needs; ///< one entry a product, in the order in which they run
   /// Of the tiles of each product, what it takes of them; empty: all products take all.
   std::vector<std::array<TilePart, 4>> parts;

@@ -29,9 +29,9 @@ HazardReplay::HazardReplay(const NpuConfig &npu)
 bool HazardReplay::ordered_inside_core(std::uint32_t writer, const SpmView &view, Use use, std::size_t engine) const {
   if (use == Use::kVector || use == Use::kSum || last_add_[engine] >= places_[writer].position) return true;
   if (use != Use::kInitial) return false;
-  const Blocks &w = blocks_[writer];
+  const Blocks &w = blocks_.at(writer);
   const std::uint64_t last_needed = w.cout.same_place(view) ? w.first : w.first + w.count - 1;
-  return blocks_[index_].first >= last_needed + 3;
+  return blocks_.at(index_).first >= last_needed + 3;
 }
 
 std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &sync) {
@@ -106,10 +106,19 @@ std::string HazardReplay::refuse_overlap(const SpmView &operand, const char *wha
   return problem;
 }
 
+/// Of streams of a million commands a few thousand are in the scratchpad.
+void HazardReplay::forget_products() {
+  std::unordered_map<std::uint32_t, Blocks> held;
+  for (const std::uint32_t writer : writers_)
+    if (const auto product = blocks_.find(writer); product != blocks_.end()) held.insert(*product);
+  blocks_ = std::move(held);
+}
+
 /// A product reads its operands again after its first results are written: its result may replace only its own initial
 /// values.
 std::string HazardReplay::product(const isa::GemmCommand &g, std::vector<Operand> operands, const SyncReplay &sync) {
   const GemmViews v(g);
+  if (blocks_.size() > 2 * writers_.size()) forget_products();
   Blocks &mine = blocks_[index_];
   mine.first = next_block_[sync.engine()];
   mine.count = static_cast<std::uint64_t>((g.m + npu_.rows - 1) / npu_.rows) * ((g.n + npu_.cols - 1) / npu_.cols);
@@ -189,9 +198,8 @@ std::string HazardReplay::vector(const isa::VectorCommand &v, const SyncReplay &
 
 std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync) {
   index_ = static_cast<std::uint32_t>(index);
-  blocks_.resize(index + 1);
   places_.resize(index + 1);
-  places_[index] = {sync.engine(), sync.position()};
+  places_[index] = {static_cast<std::uint32_t>(sync.engine()), sync.position()};
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, sync);

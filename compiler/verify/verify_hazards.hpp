@@ -5,6 +5,8 @@
 #include "sw_models/config/npu_config.hpp"
 #include "sw_models/vector/unit_state.hpp"
 
+#include <unordered_map>
+
 namespace gradweave::compiler {
 
 /// A tile in the scratchpad as a command names it.
@@ -62,8 +64,7 @@ private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   /// Where a command runs: its engine, and its position in it.
   struct Place {
-    std::size_t engine = 0;
-    std::uint32_t position = 0;
+    std::uint32_t engine = 0, position = 0;
   };
   struct Blocks {
     std::uint64_t first = 0, count = 0;
@@ -80,6 +81,7 @@ private:
   std::string gemm(const isa::GemmCommand &g, const SyncReplay &sync);
   std::string conv(const isa::ConvCommand &v, const SyncReplay &sync);
   std::string product(const isa::GemmCommand &g, std::vector<Operand> operands, const SyncReplay &sync);
+  void forget_products();
   std::string refuse_overlap(const SpmView &operand, const char *what, const SpmView &result) const;
   std::string add(const isa::AddCommand &c, const SyncReplay &sync);
   std::string vector(const isa::VectorCommand &v, const SyncReplay &sync);
@@ -92,12 +94,12 @@ private:
 
   const NpuConfig &npu_;
   std::uint32_t index_ = 0;
-  std::vector<Place> places_;                       ///< by command
-  std::vector<std::uint32_t> writers_;              ///< by row: the last command that wrote it
-  std::vector<std::vector<std::uint32_t>> readers_; ///< by engine and row: the last since the row's last write
-  std::vector<Blocks> blocks_;                      ///< by command
-  std::vector<std::uint64_t> next_block_;           ///< by engine
-  std::vector<std::uint32_t> last_add_;             ///< by engine: position of its last ADD
+  std::vector<Place> places_;                        ///< by command
+  std::vector<std::uint32_t> writers_;               ///< by row: the last command that wrote it
+  std::vector<std::vector<std::uint32_t>> readers_;  ///< by engine and row: the last since the row's last write
+  std::unordered_map<std::uint32_t, Blocks> blocks_; ///< by command: of products whose results are there, and others
+  std::vector<std::uint64_t> next_block_;            ///< by engine
+  std::vector<std::uint32_t> last_add_;              ///< by engine: position of its last ADD
   std::vector<gradweave::vector::UnitState> units_;
 };
 

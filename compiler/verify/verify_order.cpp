@@ -23,7 +23,9 @@ public:
   std::string finish(std::array<std::vector<Rect>, kTensorCount> &tiles) const;
 
 private:
-  std::string add(const std::string &name, const TileProduct &p, const Operands &r);
+  /// What is wrong with an ADD; likewise of a GEMM.
+  std::string add(const TileProduct &p, const Operands &r);
+  std::string gemm(const TileProduct &p, const Operands &r);
   Key key(const TileProduct &p, const Operands &r, std::uint32_t part) const {
     // The phases of dX are counted one after the other.
     const std::uint32_t row = layer_.image && is_turned(p.result) ? p.m : r.result.row;
@@ -35,18 +37,28 @@ private:
   std::map<Key, std::uint32_t> done_; ///< end of the reduction so far
 };
 
-std::string Sums::add(const std::string &name, const TileProduct &p, const Operands &r) {
+std::string Sums::add(const TileProduct &p, const Operands &r) {
   const std::uint32_t extent = terms_of(p, layer_);
-  if (p.part == 0 || p.part > plans_.of(p.result).size()) return fmt::format("{} adds a part that no plan has", name);
+  if (p.part == 0 || p.part > plans_.of(p.result).size()) return "adds a part that no plan has";
   const std::uint32_t first = plans_.first(p.result, p.part), end = plans_.end(p.result, p.part, extent);
-  if (r.first != first || r.terms != end - first) return fmt::format("{} adds another range than the plan's", name);
+  if (r.first != first || r.terms != end - first) return "adds another range than the plan's";
   const auto part = done_.find(key(p, r, p.part));
   const auto sum = done_.find(key(p, r, 0));
-  if (part == done_.end() || part->second != end) return fmt::format("{} adds a part that is not complete", name);
-  if (sum == done_.end() || sum->second != first)
-    return fmt::format("{} adds its part to a sum that does not end there", name);
+  if (part == done_.end() || part->second != end) return "adds a part that is not complete";
+  if (sum == done_.end() || sum->second != first) return "adds its part to a sum that does not end there";
   sum->second = end;
   done_.erase(part);
+  return {};
+}
+
+std::string Sums::gemm(const TileProduct &p, const Operands &r) {
+  if (p.part > plans_.of(p.result).size()) return "has a part that no plan has";
+  const std::uint32_t first = plans_.first(p.result, p.part);
+  const auto it = done_.emplace(key(p, r, p.part), first).first;
+  if (r.first != it->second)
+    return fmt::format("continues the reduction at {}, which stands at {}", r.first, it->second);
+  it->second += r.terms;
+  if (it->second > plans_.end(p.result, p.part, terms_of(p, layer_))) return "reaches beyond its part";
   return {};
 }
 
@@ -59,18 +71,10 @@ std::string Sums::step(std::size_t index, const TileProduct &p) {
     if (std::string problem = image_product_problem(p, layer_, plans_); !problem.empty())
       return fmt::format("product {} {}", index, problem);
   const Operands r = operands_of(p, layer_);
-  const std::string name =
-      fmt::format("product {} of {} at ({}, {})", index, to_string(p.result), r.result.row, r.result.col);
-  if (p.add) return add(name, p, r);
-  if (p.part > plans_.of(p.result).size()) return fmt::format("{} has a part that no plan has", name);
-  const std::uint32_t first = plans_.first(p.result, p.part);
-  const auto it = done_.emplace(key(p, r, p.part), first).first;
-  if (r.first != it->second)
-    return fmt::format("{} continues the reduction at {}, which stands at {}", name, r.first, it->second);
-  it->second += r.terms;
-  if (it->second > plans_.end(p.result, p.part, terms_of(p, layer_)))
-    return fmt::format("{} reaches beyond its part", name);
-  return {};
+  const std::string problem = p.add ? add(p, r) : gemm(p, r);
+  if (problem.empty()) return {};
+  return fmt::format("product {} of {} at ({}, {}) {}", index, to_string(p.result), r.result.row, r.result.col,
+                     problem);
 }
 
 std::string Sums::finish(std::array<std::vector<Rect>, kTensorCount> &tiles) const {

@@ -196,32 +196,33 @@ private:
     const auto binding = static_cast<std::size_t>(a.binding);
     if (!a.spill && !layout_.tensors[binding].input && !stored_[binding])
       return fmt::format("loads {}, which is no input", to_string(a.tensor));
-    Content c{a.binding, a.rect, a.fp32, 0, 0};
+    Content c{a.binding, program_.rect(a), a.fp32, 0, 0};
     if (a.spill) {
-      const auto it = spilled_.find(a.dram_addr);
-      if (it == spilled_.end() || !(spilled_rect(it->second.rect) == a.rect) || it->second.binding != a.binding)
+      const auto it = spilled_.find(a.memory.address);
+      if (it == spilled_.end() || !(spilled_rect(it->second.rect) == c.rect) || it->second.binding != a.binding)
         return fmt::format("loads partial sums of {} that were not spilled there", name(c));
       c = it->second;
     }
-    return put(a.place, c);
+    return put(program_.place(a.place), c);
   }
 
   std::string store(const Action &a) {
-    const auto it = spm_.find(a.place.rows.first);
+    const Place place = program_.place(a.place);
+    const auto it = spm_.find(place.rows.first);
     const auto moved = [&](const Rect &rect) { return a.spill ? spilled_rect(rect) : rect; };
-    const Content elements_moved{a.binding, a.rect, a.fp32, 0, 0};
-    const bool in_parts = a.place.panels != 0 || it == spm_.end() || it->second.place.panels != 0;
+    const Content elements_moved{a.binding, program_.rect(a), a.fp32, 0, 0};
+    const bool in_parts = place.panels != 0 || it == spm_.end() || it->second.place.panels != 0;
     if (in_parts && !a.spill) {
-      if (!holds_lines(a.place, elements_moved, 0))
+      if (!holds_lines(place, elements_moved, 0))
         return fmt::format("stores rows that do not hold {}", name(elements_moved));
       stored_[static_cast<std::size_t>(a.binding)] = true;
       return {};
     }
-    if (it == spm_.end() || it->second.content.binding != a.binding || !(moved(it->second.content.rect) == a.rect) ||
-        it->second.content.fp32 != a.fp32)
+    if (it == spm_.end() || it->second.content.binding != a.binding ||
+        !(moved(it->second.content.rect) == elements_moved.rect) || it->second.content.fp32 != a.fp32)
       return fmt::format("stores rows that do not hold {}", name(elements_moved));
     if (a.spill)
-      spilled_[a.dram_addr] = it->second.content;
+      spilled_[a.memory.address] = it->second.content;
     else
       stored_[static_cast<std::size_t>(a.binding)] = true;
     return {};
@@ -234,17 +235,19 @@ private:
     const Operands r = operands_of(p, layer);
     const std::uint32_t first = program_.reductions[p.layer].first(p.result, p.part);
     const std::int32_t result = layout_.place(p.layer, p.result);
-    const auto operand = [&](const Place &place, Tensor t, const Rect &rect) {
+    const auto operand = [&](const Spot &spot, Tensor t, const Rect &rect) {
+      const Place place = program_.place(spot);
       const Content c = elements(layout_.place(p.layer, t), rect);
       return layer.image && has_lines(t) ? expect_lines(place, c, layer, t) : expect(place, c);
     };
-    for (const std::string &problem : {operand(a.a, r.a, r.a_rect), operand(a.b, r.b, r.b_rect),
-                                       a.acc ? expect(a.cin, {result, r.result, true, first, r.first}) : std::string{}})
+    for (const std::string &problem :
+         {operand(a.in.a, r.a, r.a_rect), operand(a.in.b, r.b, r.b_rect),
+          a.acc ? expect(program_.place(a.in.cin), {result, r.result, true, first, r.first}) : std::string{}})
       if (!problem.empty()) return problem;
     if (a.acc != (r.first > first))
       return fmt::format("product {} begins at {} of its reduction and {} initial values", a.product, r.first,
                          a.acc ? "has" : "lacks");
-    return put(a.cout, finished(a, {result, r.result, !a.out_bf16, first, r.first + r.terms}));
+    return put(program_.place(a.place), finished(a, {result, r.result, !a.out_bf16, first, r.first + r.terms}));
   }
 
   std::string add(const Action &a) {
@@ -253,10 +256,10 @@ private:
     const Operands r = operands_of(p, program_.layers[p.layer]);
     const std::int32_t result = layout_.place(p.layer, p.result);
     const std::uint32_t end = r.first + r.terms;
-    for (const std::string &problem :
-         {expect(a.a, {result, r.result, true, 0, r.first}), expect(a.cin, {result, r.result, true, r.first, end})})
+    for (const std::string &problem : {expect(program_.place(a.in.a), {result, r.result, true, 0, r.first}),
+                                       expect(program_.place(a.in.cin), {result, r.result, true, r.first, end})})
       if (!problem.empty()) return problem;
-    return put(a.cout, finished(a, {result, r.result, !a.out_bf16, 0, end}));
+    return put(program_.place(a.place), finished(a, {result, r.result, !a.out_bf16, 0, end}));
   }
 
   /// A section of the vector unit begins with a gate for each operand, all of whose stores stand before.

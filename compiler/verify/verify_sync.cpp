@@ -16,14 +16,15 @@ std::string SyncReplay::take(const isa::Wait &wait) {
     return fmt::format("semaphore {} is taken by engines {} and {}; who gets a token is a race", wait.semaphore,
                        s.taker, engine_);
   s.taker = engine_;
-  if (s.posts.size() - s.taken < wait.count)
+  if (s.tokens.size() < wait.count)
     return fmt::format("takes {} of semaphore {}, which earlier commands leave at {}: no legal serial order",
-                       wait.count, wait.semaphore, s.posts.size() - s.taken);
+                       wait.count, wait.semaphore, s.tokens.size());
   s.taken += wait.count;
-  const Clock &implied = s.posts[s.taken - 1];
+  const auto last = s.tokens.begin() + (wait.count - 1);
   Clock &mine = clock_[engine_];
   for (std::size_t e = 0; e < mine.size(); ++e)
-    mine[e] = std::max(mine[e], implied[e]);
+    mine[e] = std::max(mine[e], (*last)[e]);
+  s.tokens.erase(s.tokens.begin(), last + 1);
   return {};
 }
 
@@ -35,10 +36,10 @@ std::string SyncReplay::post(std::uint8_t id) {
   s.poster = engine_;
   Clock done = clock_[engine_];
   done[engine_] = issued_[engine_];
-  s.posts.push_back(std::move(done));
+  s.tokens.push_back(std::move(done));
+  ++s.posted;
   // Dispatch is in order, so at most a queue of takers, and the one that runs, can lag behind the serial order.
-  if (s.posts.size() - s.taken + (queue_depth_ + 1) * 255 > 65535)
-    return fmt::format("semaphore {} can exceed 65535", id);
+  if (s.tokens.size() + (queue_depth_ + 1) * 255 > 65535) return fmt::format("semaphore {} can exceed 65535", id);
   return {};
 }
 
@@ -56,9 +57,8 @@ std::string SyncReplay::step(const isa::Decoded &command) {
 
 std::string SyncReplay::finish() const {
   for (std::size_t id = 0; id < semaphores_.size(); ++id)
-    if (semaphores_[id].posts.size() != semaphores_[id].taken)
-      return fmt::format("semaphore {} is posted {} times and taken {} times", id, semaphores_[id].posts.size(),
-                         semaphores_[id].taken);
+    if (const Semaphore &s = semaphores_[id]; s.posted != s.taken)
+      return fmt::format("semaphore {} is posted {} times and taken {} times", id, s.posted, s.taken);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ private:
   struct Semaphore {
     static constexpr std::size_t kNobody = ~std::size_t{0};
     std::size_t poster = kNobody, taker = kNobody;
-    std::uint64_t taken = 0;
-    std::vector<Clock> posts; ///< what the n-th post's completion implies
+    std::uint64_t posted = 0, taken = 0;
+    std::deque<Clock> tokens; ///< that nobody has taken: what the post's completion implies
   };
 
   std::string take(const isa::Wait &wait);

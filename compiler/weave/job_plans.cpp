@@ -109,7 +109,7 @@ PricedPlan price_plan(std::vector<PhasePlan> phases, const Layer &layer, Pass pa
       loaded = 0;
       continue;
     }
-    const double moved = static_cast<double>(dram_bytes_of(a, npu)) / bytes_a_cycle;
+    const double moved = static_cast<double>(dram_bytes_of(timed.program, a, npu)) / bytes_a_cycle;
     (a.kind == Action::Kind::kLoad || priced.tiles.empty() ? loaded : priced.tiles.back().memory) += moved;
   }
   for (const TileCost &tile : priced.tiles) {

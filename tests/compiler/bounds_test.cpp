@@ -133,7 +133,7 @@ void expect_traffic_is_limited(const std::vector<PhasePlan> &plans, const Progra
   for (const std::uint32_t command : {0U, 64U}) {
     std::uint64_t moved = program.actions.size() * command;
     for (const Action &a : program.actions)
-      if (!a.computes()) moved += dram_bytes_of(a, npu);
+      moved += dram_bytes_of(program, a, npu);
     std::uint64_t lost = 0;
     EXPECT_FALSE(allocate(plans, program.layers, layout, npu, {moved, command}, &lost));
     EXPECT_EQ(lost, program.products.size());
@@ -149,8 +149,9 @@ std::vector<std::uint64_t> first_loads(const Program &program, const Machine &np
   std::set<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> seen;
   std::uint64_t loaded = 0;
   for (const Action &a : program.actions) {
-    if (a.kind == Action::Kind::kLoad && !a.spill && seen.insert({a.dram_addr, a.rect.rows, a.rect.cols}).second)
-      loaded += dram_bytes_of(a, npu);
+    if (const TileForm &form = program.form(a);
+        a.kind == Action::Kind::kLoad && !a.spill && seen.insert({a.memory.address, form.rows, form.cols}).second)
+      loaded += dram_bytes_of(program, a, npu);
     if (a.computes()) bytes[a.product] = std::exchange(loaded, 0);
   }
   return bytes;

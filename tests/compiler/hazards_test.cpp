@@ -10,10 +10,19 @@ const Machine &npu() {
   return config;
 }
 
+/// Of all programs here.
+TileForms &forms() {
+  static TileForms all;
+  return all;
+}
+
+Spot at(RowRange rows, const Rect &rect = {}) { return {rows.first, forms().number_of(rect, {rows, rows.rows})}; }
+
 Action dma(Action::Kind kind, RowRange rows) {
   Action a;
   a.kind = kind;
-  a.place = {rows, rows.rows};
+  a.place = at(rows);
+  a.memory = {};
   return a;
 }
 Action load(RowRange rows) { return dma(Action::Kind::kLoad, rows); }
@@ -22,17 +31,16 @@ Action store(RowRange rows) { return dma(Action::Kind::kStore, rows); }
 /// A GEMM with `blocks` blocks of results.
 Action gemm(RowRange a, RowRange b, RowRange out, bool acc, std::uint32_t blocks) {
   Action g;
-  g.rect = {0, 0, 8 * blocks, 8};
   g.acc = acc;
-  g.a = {a, a.rows};
-  g.b = {b, b.rows};
-  g.cin = g.cout = {out, out.rows};
+  g.place = at(out, {0, 0, 8 * blocks, 8});
+  g.in = {at(a), at(b), g.place};
   return g;
 }
 
 Orderings order(std::vector<Action> actions) {
   Program p;
   p.actions = std::move(actions);
+  p.forms = forms();
   return order_actions(p, npu());
 }
 
@@ -82,7 +90,7 @@ TEST(Hazards, SpilledSumsComeBackAfterTheirStore) {
   Action out = store({100, 16});
   Action in = load({120, 16});
   out.spill = in.spill = true;
-  out.dram_addr = in.dram_addr = 4096;
+  out.memory.address = in.memory.address = 4096;
   const auto o = order({load({0, 40}), gemm({0, 8}, {8, 8}, {100, 16}, false, 1), out, in});
   EXPECT_EQ(o[3].after, (After{-1, 2, -1}));
 }

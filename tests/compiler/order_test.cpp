@@ -98,7 +98,11 @@ TEST(VerifyOrder, NamesEveryDamage) {
        }},
       {"is computed, which the pass does not need",
        [](auto &p) {
-         p.push_back({Tensor::kY, 0, 0, 0, 1, 7, 1});
+         TileProduct y;
+         y.result = Tensor::kY;
+         y.m_size = y.n_size = 1;
+         y.k_size = 7;
+         p.push_back(y);
        }},
       {"covers elements that another one does",
        [](auto &p) {

@@ -308,7 +308,7 @@ TEST_F(Damage, ASlotTakenTooEarlyIsSeen) {
   const std::size_t first = find([](const Action &a) { return a.kind == Action::Kind::kLoad && !a.spill; });
   const std::size_t gemm = find([](const Action &a) { return a.kind == Action::Kind::kGemm; });
   Action thief = program_.actions[first];
-  thief.rect.row += 1;
+  thief.row += 1;
   program_.actions.insert(program_.actions.begin() + static_cast<std::ptrdiff_t>(gemm), thief);
   EXPECT_NE(verify(), "");
 }

@@ -261,7 +261,7 @@ TEST(Partition, AProgramAddsAPartToTheSumOfAllBeforeIt) {
   for (Action &a : program.actions)
     if (a.kind == Action::Kind::kAdd) adds.push_back(&a);
   ASSERT_EQ(adds.size(), 2U);
-  adds[1]->a = adds[0]->cin; // the second part alone
+  adds[1]->in.a = adds[0]->in.cin; // the second part alone
   EXPECT_NE(verify_program(program, layout, npu), "");
 }
 

@@ -109,9 +109,9 @@ struct Planned {
     found.plans = search(layer, Schedule::kDxMajor, Pass::kBackward, {}, layout, npu).front();
     found.program = allocate(found.plans, {layer}, layout, npu).value();
   }
-  std::string damaged(const std::function<void(std::vector<Action> &)> &damage) const {
+  std::string damaged(const std::function<void(std::vector<Action> &, TileForms &)> &damage) const {
     Program broken = found.program;
-    damage(broken.actions);
+    damage(broken.actions, broken.forms);
     return verify_program(broken, layout, npu);
   }
   /// Index of the n-th action that `wanted` accepts.
@@ -137,24 +137,36 @@ TEST(VerifyProgram, NamesEveryDamage) {
   };
   const auto reload = p.pick([](const Action &a) { return is_load(a) && a.spill; });
   const auto with_sum = p.pick([](const Action &a) { return is_gemm(a) && a.acc; });
-  const std::vector<std::pair<const char *, std::function<void(std::vector<Action> &)>>> cases{
-      {"does not hold", [&](auto &a) { erase(a, p.pick(is_load)); }},
+  const std::vector<std::pair<const char *, std::function<void(std::vector<Action> &, TileForms &)>>> cases{
+      {"does not hold", [&](auto &a, auto & /*forms*/) { erase(a, p.pick(is_load)); }},
       {"GEMMs and ADDs for",
-       [&](auto &a) {
+       [&](auto &a, auto & /*forms*/) {
          a.erase(a.begin() + static_cast<std::ptrdiff_t>(p.pick(is_gemm, p.found.program.products.size() - 1)),
                  a.end());
        }},
-      {"is out of order", [&](auto &a) { a[p.pick(is_gemm)].product = 1; }},
-      {"ends at row", [&](auto &a) { a[p.pick(is_load)].place.rows.first = p.npu.spm_rows() - 2; }},
-      {"does not suit its size", [&](auto &a) { a[p.pick(is_load)].place.pstride += 2; }},
-      {"does not suit its size", [&](auto &a) { a[p.pick(is_load)].place.rows.first += 1; }},
-      {"which is no input", [&](auto &a) { a[p.pick(is_load)].binding = p.layout.place(0, Tensor::kDX); }},
-      {"were not spilled there", [&](auto &a) { a[reload].dram_addr += 1 << 20; }},
+      {"is out of order", [&](auto &a, auto & /*forms*/) { a[p.pick(is_gemm)].product = 1; }},
+      {"ends at row", [&](auto &a, auto & /*forms*/) { a[p.pick(is_load)].place.row = p.npu.spm_rows() - 2; }},
+      {"does not suit its size",
+       [&](auto &a, auto &forms) {
+         Spot &spot = a[p.pick(is_load)].place;
+         TileForm form = forms[spot.form];
+         form.pstride += 2;
+         spot.form = forms.number_of(form);
+       }},
+      {"does not suit its size", [&](auto &a, auto & /*forms*/) { a[p.pick(is_load)].place.row += 1; }},
+      {"which is no input",
+       [&](auto &a, auto & /*forms*/) { a[p.pick(is_load)].binding = p.layout.place(0, Tensor::kDX); }},
+      {"were not spilled there", [&](auto &a, auto & /*forms*/) { a[reload].memory.address += 1 << 20; }},
       {"stores rows that do not hold",
-       [&](auto &a) { a[p.pick([](const Action &x) { return x.kind == Action::Kind::kStore; })].rect.row += 1; }},
-      {"lacks initial values", [&](auto &a) { a[with_sum].acc = false; }},
+       [&](auto &a, auto & /*forms*/) {
+         a[p.pick([](const Action &x) { return x.kind == Action::Kind::kStore; })].row += 1;
+       }},
+      {"lacks initial values", [&](auto &a, auto & /*forms*/) { a[with_sum].acc = false; }},
       {"does not hold",
-       [&](auto &a) { a[p.pick(is_gemm)].a.rows.first = p.npu.spm_rows() - a[p.pick(is_gemm)].a.rows.rows; }},
+       [&](auto &a, auto &forms) {
+         Spot &spot = a[p.pick(is_gemm)].in.a;
+         spot.row = p.npu.spm_rows() - forms[spot.form].place_rows;
+       }},
   };
   for (const auto &[message, damage] : cases)
     EXPECT_NE(p.damaged(damage).find(message), std::string::npos) << message << " / " << p.damaged(damage);

@@ -115,17 +115,32 @@ TEST(TileParts, VerifyProgramSeesEachPart) {
     return verify_program(program, fire.layout(), fire.npu);
   };
   EXPECT_EQ(problem([](Program &) {}), "");
-  const auto part = [](Program &program, std::uint32_t layer, Place Action::*place) -> Place & {
-    for (Action &a : program.actions)
-      if (a.layer == layer && a.computes() && (a.*place).panels != 0 && (a.*place).rot != 0) return a.*place;
-    throw std::logic_error("no such part");
+  const auto result = [](Action &a) -> Spot & { return a.place; };
+  const auto operand = [](Action &a) -> Spot & { return a.in.a; };
+  // Of the first product of a layer whose place is a part, the rows moved, and the form changed.
+  const auto with_part = [&](std::uint32_t layer, const std::function<Spot &(Action &)> &place, std::uint32_t rows,
+                             const std::function<void(TileForm &)> &change) {
+    return problem([&](Program &program) {
+      for (Action &a : program.actions) {
+        if (a.layer != layer || !a.computes()) continue;
+        TileForm form = program.forms[place(a).form];
+        if (form.panels == 0 || form.rot == 0) continue;
+        change(form);
+        place(a) = {place(a).row + rows, program.forms.number_of(form)};
+        return;
+      }
+      throw std::logic_error("no such part");
+    });
   };
-  EXPECT_NE(problem([&](Program &p) { ++part(p, 0, &Action::cout).rows.first; }), "");
-  EXPECT_NE(problem([&](Program &p) { part(p, 0, &Action::cout).rot ^= 1U; }), "");
-  EXPECT_NE(problem([&](Program &p) { part(p, 1, &Action::a).rot ^= 1U; }), "");
-  EXPECT_NE(problem([&](Program &p) { ++part(p, 1, &Action::a).rows.first; }), "");
-  EXPECT_NE(problem([&](Program &p) { part(p, 1, &Action::a).pstride += 2; }), "");
-  EXPECT_NE(problem([&](Program &p) { part(p, 2, &Action::a).rows.first += 2; }), "");
+  const auto keep = [](TileForm &) {};
+  const auto turn = [](TileForm &form) { form.rot ^= 1U; };
+  EXPECT_EQ(with_part(0, result, 0, keep), "");
+  EXPECT_NE(with_part(0, result, 1, keep), "");
+  EXPECT_NE(with_part(0, result, 0, turn), "");
+  EXPECT_NE(with_part(1, operand, 0, turn), "");
+  EXPECT_NE(with_part(1, operand, 1, keep), "");
+  EXPECT_NE(with_part(1, operand, 0, [](TileForm &form) { form.pstride += 2; }), "");
+  EXPECT_NE(with_part(2, operand, 2, keep), "");
 }
 
 /// And that of streams, from commands alone.

@@ -137,6 +137,28 @@ TEST(HazardReplay, InitialValuesWaitForTheLastBlockOfATileThatOverlapsThem) {
             "reads scratchpad row 80 without waiting for command 0, which writes it");
 }
 
+/// Products are forgotten once their results are gone, however many there are; others are not.
+TEST(HazardReplay, ALongStreamIsCheckedLikeAShortOne) {
+  isa::GemmCommand two_blocks = gemm(0, 64, 64);
+  two_blocks.m = 16;
+  const std::uint32_t rows = load_config("test8").spm_rows();
+  for (std::uint32_t others = 2 * rows - 3; others <= 2 * rows + 1; ++others) {
+    std::vector<isa::Decoded> commands(others, {gemm(0, 128, 128), {}, 0});
+    for (std::size_t i = 0; i < commands.size(); ++i) // results of the third block before are written
+      for (isa::SpmTile *tile :
+           {&std::get<isa::GemmCommand>(commands[i].op).cin, &std::get<isa::GemmCommand>(commands[i].op).cout})
+        tile->row += 32 * (i % 3);
+    commands.front() = {gemm(0, 224, 224), {}, 0};
+    commands.push_back({gemm(0, 224, 224), {}, 0}); // goes on with the first one's
+    commands.push_back({two_blocks, {}, 0});
+    commands.push_back({gemm(0, 256, 256), {}, 0});
+    EXPECT_EQ(hazard(commands), "") << others;
+    commands.push_back({gemm(0, 80, 112), {}, 0});
+    EXPECT_EQ(hazard(commands), "reads scratchpad row 80 without waiting for command " + std::to_string(others + 1) +
+                                    ", which writes it");
+  }
+}
+
 TEST(HazardReplay, ResultsWaitForALoadOfTheSameRows) {
   isa::DmaCommand load;
   load.spm = {64, 16, 0};

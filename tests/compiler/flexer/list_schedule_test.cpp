@@ -81,7 +81,7 @@ TEST(ListSchedule, KeepsToTheBytesThatItMayMove) {
   const auto bytes_of = [](const Program &program) {
     std::uint64_t bytes = 0;
     for (const Action &a : program.actions)
-      if (!a.computes()) bytes += std::uint64_t{a.rect.rows} * a.rect.cols * (a.fp32 ? 4 : 2);
+      if (!a.computes()) bytes += std::uint64_t{program.form(a).rows} * program.form(a).cols * (a.fp32 ? 4 : 2);
     return bytes;
   };
   const auto within = [&](std::uint64_t most) { return list_schedule(c.plans, *c.walk, Policy(), 4, most); };
@@ -295,11 +295,12 @@ TEST(ListSchedule, ATileThatGivesWayBeforeItsLastReaderIsMissed) {
   visit_tight([&](const Program &program, const Case &c) {
     for (std::size_t i = 1; i < program.actions.size(); ++i) {
       const Action &reader = program.actions[i - 1], &load = program.actions[i];
-      const auto overlaps = [&](const RowRange &r) {
-        return r.first < load.place.rows.end() && load.place.rows.first < r.end();
+      const auto overlaps = [&](const Spot &spot) {
+        const RowRange r = program.place(spot).rows, loaded = program.place(load.place).rows;
+        return r.first < loaded.end() && loaded.first < r.end();
       };
       if (load.kind != Action::Kind::kLoad || reader.kind != Action::Kind::kGemm ||
-          (!overlaps(reader.a.rows) && !overlaps(reader.b.rows)))
+          (!overlaps(reader.in.a) && !overlaps(reader.in.b)))
         continue;
       Program early = program;
       std::swap(early.actions[i - 1], early.actions[i]);
