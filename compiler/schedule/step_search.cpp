@@ -202,7 +202,10 @@ void StepSearch::weave(StepWalk &walk) {
   const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
   // Cores that share a scratchpad gain more by what stays in it than by weaving, which takes the room for that.
   const bool parts_first = npu_.cores > 1;
-  if (parts_first) walk.try_parts(changes);
+  if (parts_first) {
+    walk.try_strips(changes);
+    walk.try_parts(changes);
+  }
   walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
   if (!parts_first) walk.try_parts(changes);
   walk.try_putting_off(changes);
