@@ -23,15 +23,6 @@ void require_room(const SearchRequest &a, const Work &work, const NetworkSearch 
                                   a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
 }
 
-/// Of elements that LOADs and STOREs of the step move.
-std::uint64_t step_bytes(const NetworkSearch &s) {
-  std::uint64_t bytes = 0;
-  for (const compiler::LayerTraffic &layer : s.step.traffic)
-    for (const compiler::Traffic &t : layer)
-      bytes += t.read_bytes + t.write_bytes;
-  return bytes;
-}
-
 std::string reproduce(const SearchRequest &a) {
   Reproduction command(a.program, "search", false);
   add_work(command, a.work, ScheduleOption::kNone);
@@ -48,6 +39,14 @@ std::string reproduce(const SearchRequest &a) {
 }
 
 } // namespace
+
+std::uint64_t step_bytes(const NetworkSearch &s) {
+  std::uint64_t bytes = 0;
+  for (const compiler::LayerTraffic &layer : s.step.traffic)
+    for (const compiler::Traffic &t : layer)
+      bytes += t.read_bytes + t.write_bytes;
+  return bytes;
+}
 
 void check_search(const SearchRequest &request) {
   if (!request.backend.empty()) runtime::parse_backend(request.backend);
@@ -117,6 +116,7 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"searched_" + unit, s.sum(&LayerSearch::searched)},
           {"step_cost", s.step_cost},
           {"step_cycles", s.step.predicted_cycles},
+          {"layers_bytes", s.found.apart_bytes},
           {"step_bytes", step_bytes(s)},
           {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
           {"conventional_effort", effort(s.found.conventional_work)},

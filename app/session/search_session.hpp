@@ -27,6 +27,8 @@ void check_search(const SearchRequest &request);
 /// Searches. `progress` may throw, which ends it.
 evaluation::NetworkSearch search_network(const SearchRequest &request, const Work &work,
                                          const evaluation::SearchProgress &progress);
+/// Bytes of elements that LOADs and STOREs of the step move.
+std::uint64_t step_bytes(const evaluation::NetworkSearch &found);
 /// The step as a job for `request.backend`. Throws ConfigError if the NPU has no room for it: it is searched as if any
 /// had.
 runtime::JobSpec step_job(const SearchRequest &request, const Work &work, const evaluation::NetworkSearch &found);

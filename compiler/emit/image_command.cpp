@@ -70,7 +70,8 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
                                const Layer &layer, std::uint32_t lanes) {
   isa::ConvCommand command;
   command.product = whole;
-  const IndexRange rows = rows_of(layer, p.result, {p.m, p.m_size});
+  const RowMoves moves = row_moves(layer, p);
+  const IndexRange &rows = moves.rows;
   const auto skip_to_rows = [&](isa::SpmTile &tile, Tensor tensor, const Rect &rect) {
     skip_rows(tile, (rows.first - row_of(layer, tensor, rect.row)) * line_width(layer), lanes);
   };
@@ -78,6 +79,7 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
   skip_to_rows(command.product.a, roles.a, roles.a_rect);
   const TapRange taps = taps_of(layer, p);
   set_taps(command.image, taps, *layer.conv);
+  if (reads_one_row(layer, p)) command.image.off_y = static_cast<std::int32_t>(moves.first);
   const std::uint32_t channels = kernel_channels(layer);
   if (layer.packed && roles.a == Tensor::kX) skip_cols(command.product.a, taps.channel, lanes);
   if (takes_one_tap(p.result)) {

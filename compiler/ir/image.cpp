@@ -171,6 +171,34 @@ IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &rows)
   return {first * form.width, (end - first) * form.width};
 }
 
+bool reads_one_row(const Layer &layer, const TileProduct &p) {
+  if (!layer.image || layer.packed || p.result != Tensor::kY || p.add || p.blocked) return false;
+  if (layer.conv->stride_height != 1 || layer.conv->kernel_height == 1) return false;
+  return p.k_size == kernel_channels(layer) * layer.conv->kernel_width && p.k % p.k_size == 0 &&
+         rows_of(layer, p.result, {p.m, p.m_size}).size == 1;
+}
+
+RowMoves row_moves(const Layer &layer, const TileProduct &p) {
+  const IndexRange rows = rows_of(layer, p.result, {p.m, p.m_size});
+  const Side side = vertical(*layer.conv);
+  if (!reads_one_row(layer, p)) {
+    const Moves moves = moves_of(side, p.result);
+    return {rows, moves.first, moves.last};
+  }
+  const std::int64_t move = std::int64_t{taps_of(layer, p).row} * side.dilation - side.before;
+  const std::int64_t at = rows.first % grid_of(*layer.conv).height + move;
+  if (at < 0 || at >= side.size) return {rows, move, move};
+  return {{static_cast<std::uint32_t>(rows.first + move), 1}, 0, 0};
+}
+
+IndexRange row_read(const Layer &layer, const TileProduct &p) {
+  const Convolution &conv = *layer.conv;
+  const RowMoves moves = row_moves(layer, p);
+  const std::uint32_t height = grid_of(conv).height, row = moves.rows.first;
+  const auto at = static_cast<std::uint32_t>(std::clamp<std::int64_t>(row % height + moves.first, 0, conv.height - 1));
+  return {(row / height * conv.height + at) * conv.width, conv.width};
+}
+
 namespace {
 
 /// Of rows of images of `width` x `height` pixels: without a form of its own where these follow one another.
@@ -208,12 +236,13 @@ Rect gradient_rect(const Layer &layer, const IndexRange &pixels, const IndexRang
   return rect;
 }
 
-Guard guard_of(const Layer &layer, Tensor result, const Rect &tile, const IndexRange &rows) {
-  const Convolution &conv = *layer.conv;
-  const Moves y = moves_of(vertical(conv), result), x = moves_of(horizontal(conv), result);
+namespace {
+
+Guard guard_around(const Layer &layer, Tensor result, const Rect &tile, const RowMoves &y) {
+  const Moves x = moves_of(horizontal(*layer.conv), result);
   const std::int64_t width = line_width(layer);
   const std::uint32_t base = row_of(layer, contraction_of(result).a, tile.row);
-  const std::int64_t first = (std::int64_t{rows.first} - base) * width, lines = rows.size * width;
+  const std::int64_t first = (std::int64_t{y.rows.first} - base) * width, lines = y.rows.size * width;
   const std::int64_t planes = std::int64_t{tile.pixels.stride} * tile.pixels.stride - 1;
   const std::int64_t panel = std::max<std::int64_t>(tile_rows(tile), lines);
   const auto guard = [](std::int64_t wanted) {
@@ -221,6 +250,17 @@ Guard guard_of(const Layer &layer, Tensor result, const Rect &tile, const IndexR
   };
   return {guard(-(first + y.first * width + x.first)), static_cast<std::uint32_t>(panel),
           guard(first + y.last * width + x.last + planes * plane_rows(tile) + lines - panel)};
+}
+
+} // namespace
+
+Guard guard_of(const Layer &layer, Tensor result, const Rect &tile, const IndexRange &rows) {
+  const Moves moves = moves_of(vertical(*layer.conv), result);
+  return guard_around(layer, result, tile, {rows, moves.first, moves.last});
+}
+
+Guard guard_of(const Layer &layer, const TileProduct &p, const Rect &tile) {
+  return guard_around(layer, p.result, tile, row_moves(layer, p));
 }
 
 } // namespace gradweave::compiler

@@ -59,6 +59,19 @@ std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, st
 /// grid, as far as they belong to the same image.
 IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &rows);
 
+/// From where to where a product's taps move along the columns of the image.
+struct RowMoves {
+  IndexRange rows;                  ///< of the grid: where they begin
+  std::int64_t first = 0, last = 0; ///< rows to the first and to the last tap
+};
+/// Whether the product of Y has one row of the grid and one row of the kernel, and the image no phases: it reads one
+/// row of the image, and its tile is that row. So rows of an image can come and go one by one.
+bool reads_one_row(const Layer &layer, const TileProduct &p);
+/// Of the product: where it reads one row of the image, from that row on, without a move. In padding, from its own.
+RowMoves row_moves(const Layer &layer, const TileProduct &p);
+/// Pixels of the row of the image that such a product reads; in padding, those of the nearest row.
+IndexRange row_read(const Layer &layer, const TileProduct &p);
+
 /// The rectangle of those pixels of X, dY or Y, and of columns, as the commands want it to lie.
 Rect pixel_rect(const Layer &layer, Tensor tensor, const IndexRange &pixels, const IndexRange &cols);
 /// Likewise of dX's, which are counted phase by phase.
@@ -72,5 +85,7 @@ struct Guard {
 /// Of the tile that has the rectangle of the operand image, for a product of rows of the grid; even numbers but for
 /// panels.
 Guard guard_of(const Layer &layer, Tensor result, const Rect &tile, const IndexRange &rows);
+/// Likewise, for the product.
+Guard guard_of(const Layer &layer, const TileProduct &p, const Rect &tile);
 
 } // namespace gradweave::compiler

@@ -34,7 +34,9 @@ Rect image_rect(const TileProduct &p, const Layer &layer) {
   const TapRange taps = taps_of(layer, p);
   const IndexRange cols = layer.packed ? IndexRange{0, image_form(layer).cols}
                                        : IndexRange{p.group * kernel_channels(layer) + taps.channel, taps.channels};
-  return pixel_rect(layer, Tensor::kX, lines_read(layer, p.result, rows_of(p, layer)), cols);
+  const IndexRange lines =
+      reads_one_row(layer, p) ? row_read(layer, p) : lines_read(layer, p.result, rows_of(p, layer));
+  return pixel_rect(layer, Tensor::kX, lines, cols);
 }
 
 /// Of dY as the image that products of dX read; those of dW take the same rows, so that both have one tile.

@@ -1,11 +1,14 @@
 #include "compiler/schedule/step_search.hpp"
 #include "base/process/parallel.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/partition.hpp"
 #include "compiler/schedule/step_walk.hpp"
+#include "compiler/spm/residency.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <mutex>
 
 namespace gradweave::compiler {
@@ -55,6 +58,7 @@ private:
   void for_each(std::vector<Walk> &walks, const std::function<void(Walk &)> &work);
   void search_together();
   void search_conventional();
+  std::uint64_t bytes_of(const Layer &layer, Pass pass, const OwnPlan &own) const;
   void add_layers();
   template <typename Take> void for_passes(const Take &take);
   void report(std::uint64_t done);
@@ -202,7 +206,10 @@ void StepSearch::weave(StepWalk &walk) {
   const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
   // Cores that share a scratchpad gain more by what stays in it than by weaving, which takes the room for that.
   const bool parts_first = npu_.cores > 1;
-  if (parts_first) walk.try_parts(changes);
+  if (parts_first) {
+    walk.try_strips(changes);
+    walk.try_parts(changes);
+  }
   walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
   if (!parts_first) walk.try_parts(changes);
   walk.try_putting_off(changes);
@@ -256,8 +263,23 @@ void StepSearch::search_conventional() {
   found_.conventional_work = own_.conventional_work();
 }
 
+/// Of elements that LOADs and STOREs of a layer's plan, run by itself, move.
+std::uint64_t StepSearch::bytes_of(const Layer &layer, Pass pass, const OwnPlan &own) const {
+  std::vector<PhasePlan> plans = own.phases;
+  for (PhasePlan &plan : plans) {
+    plan.layer = 0;
+    plan.products = plan_products(plan, layer, npu_);
+  }
+  const std::optional<Program> program = allocate(plans, {layer}, make_layout({layer}, pass, npu_), npu_);
+  std::uint64_t bytes = 0;
+  for (const Action &action : program->actions)
+    if (action.moves()) bytes += std::uint64_t{action.rect.rows} * action.rect.cols * (action.fp32 ? 4 : 2);
+  return bytes;
+}
+
 void StepSearch::add_layers() {
   found_.layers.resize(layers_.size());
+  std::map<const LayerPlans::Choice *, std::uint64_t> bytes; // layers of a shape share their plans
   for_passes([&](std::size_t i, Pass pass) {
     const LayerPlans::Choice &choice = own_.of(layers_[i], pass);
     const OwnPlan &best = choice.best().cost <= choice.conventional.cost ? choice.best() : choice.conventional;
@@ -266,6 +288,9 @@ void StepSearch::add_layers() {
     layer.searched += best.cost;
     if (pass == Pass::kBackward) layer.order = best.order;
     found_.apart_cost += best.cost;
+    const auto [known, is_new] = bytes.try_emplace(&choice, 0);
+    if (is_new) known->second = bytes_of(layers_[i], pass, best);
+    found_.apart_bytes += known->second;
   });
 }
 

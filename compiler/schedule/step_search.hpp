@@ -45,9 +45,10 @@ struct LayerCosts {
 struct SearchedStep {
   std::vector<PhasePlan> plans; ///< in the order in which they run, products included: for compile_plans()
   Objective objective = Objective::kCycles;
-  std::uint64_t cost = 0;       ///< of the step
-  std::uint64_t first_cost = 0; ///< of the step from the layers' own best plans, before they were changed together
-  std::uint64_t apart_cost = 0; ///< sum of the layers' own best plans, each run by itself
+  std::uint64_t cost = 0;        ///< of the step
+  std::uint64_t first_cost = 0;  ///< of the step from the layers' own best plans, before they were changed together
+  std::uint64_t apart_cost = 0;  ///< sum of the layers' own best plans, each run by itself
+  std::uint64_t apart_bytes = 0; ///< of elements that LOADs and STOREs of those plans move
   std::vector<LayerCosts> layers;
   std::uint64_t starts = 0;    ///< sets of plans that the search of the step began from
   std::uint64_t simulated = 0; ///< changes of the step that the timing model judged

@@ -31,6 +31,9 @@ public:
   /// Lets tiles of what a layer computes stay for those that read it soon, whatever parts of them each takes, where
   /// that is faster, with so many changes tried for each group of shapes.
   void try_parts(std::uint64_t changes);
+  /// Lets layers that follow one another run a row of their images at a time, where that is faster, with so many
+  /// changes tried for each group of shapes.
+  void try_strips(std::uint64_t changes);
   /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes, or `patience`
   /// if none of these gains.
   void try_weaving(std::uint64_t changes, std::uint64_t patience);
@@ -88,6 +91,13 @@ private:
   bool reads(std::size_t section, std::int32_t tensor) const;
   void share_tiles(std::size_t first, std::size_t last, std::uint32_t ranges);
   bool keep_for_readers(std::size_t first, std::size_t last, std::uint64_t changes);
+  struct Strip;
+  bool follows(std::size_t first, std::size_t section) const;
+  std::uint32_t strip_width(std::size_t first, std::size_t last) const;
+  void cut_into_rows(Section &section, const Strip &strip, std::uint32_t width) const;
+  std::uint32_t rows_of_weights(std::size_t first, std::size_t last) const;
+  Strip any_strip(std::uint32_t weight_rows);
+  bool run_in_strips(std::size_t first, std::size_t last, std::uint64_t changes);
   struct Balance;
   Balance balance_of(std::size_t first, std::size_t end) const;
   std::vector<std::int64_t> gradients();

@@ -91,8 +91,9 @@ private:
   std::uint64_t image_rows(Tensor tensor, const Rect &rect, const TileProduct &p) const {
     if (tensor == Tensor::kW || (tensor == Tensor::kDY && !layer_.dx))
       return spm_rows(tile_rows(rect), rect.cols, false, lanes_);
-    const Tensor reader = tensor == Tensor::kDY ? Tensor::kDX : p.result;
-    const Guard guard = guard_of(layer_, reader, rect, rows_of(layer_, p.result, {p.m, p.m_size}));
+    const Guard guard = tensor == Tensor::kDY
+                            ? guard_of(layer_, Tensor::kDX, rect, rows_of(layer_, p.result, {p.m, p.m_size}))
+                            : guard_of(layer_, p, rect);
     return std::uint64_t{spm_rows(guard.panel, rect.cols, false, lanes_)} + guard.before + guard.behind;
   }
 

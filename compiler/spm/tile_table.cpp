@@ -16,7 +16,7 @@ namespace {
 
 /// A tile is to have rows around it that the product's taps may move to.
 void guard_image(const TileProduct &p, const Layer &layer, std::uint32_t lanes, Tile &t) {
-  const Guard wanted = guard_of(layer, p.result, t.rect, rows_of(layer, p.result, {p.m, p.m_size}));
+  const Guard wanted = guard_of(layer, p, t.rect);
   const std::uint32_t panel = std::max(t.guard.panel, wanted.panel);
   const std::uint32_t end = std::max(t.guard.panel + t.guard.behind, wanted.panel + wanted.behind);
   t.guard = {std::max(t.guard.before, wanted.before), panel, static_cast<std::uint32_t>(round_up(end - panel, 2))};

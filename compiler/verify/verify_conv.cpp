@@ -128,12 +128,15 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
         if (!claim.lines.has(at)) continue;
         const TapPixel pixel = tap_pixel(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
                                          claim.kx + col * claim.apart);
-        const std::int64_t y = isa::image_row(i, at.y, row), x = isa::image_col(i, at.x, col);
+        const std::uint32_t grid_y = (i.grid_y + line / i.grid_w) % i.grid_h;
+        const std::int64_t y = isa::image_row(i, grid_y, row), x = isa::image_col(i, at.x, col);
         const bool inside = y >= 0 && x >= 0 && y < i.img_h && x < i.img_w;
         if (!pixel.meets || pixel.inside != inside)
           return fmt::format("{} pixel ({}, {}) for line {} at tap ({}, {})", inside ? "reads" : "masks", y, x, line,
                              row, col);
         if (!inside) continue;
+        if (!v.weights && !i.packed && pixel.row / i.img_w % i.img_h != y)
+          return fmt::format("takes pixel {} for one of row {}", pixel.row, y);
         if (std::string problem = check_line(tile, line + shift, binding, pixel.row, pixel.col + claim.a_col, cols);
             !problem.empty())
           return problem;
@@ -199,8 +202,13 @@ std::string ContentReplay::check_walk(const isa::ConvCommand &v, const Claim &cl
   if ((i.taps_y > 1 && i.step_y != sign * static_cast<std::int32_t>(conv.dilation_height)) ||
       (i.taps_x > 1 && i.step_x != sign * static_cast<std::int32_t>(conv.dilation_width)))
     return fmt::format("moves by ({}, {}) from tap to tap", i.step_y, i.step_x);
-  if (i.grid_y != claim.lines.row || !claim.lines.pixel(0))
-    return fmt::format("begins in row {} of the grid, its result in row {}", i.grid_y, claim.lines.row);
+  // A CONV may begin with the row of the image that its first tap reads, instead of moving to it from its result's.
+  const bool may_begin_elsewhere = !v.weights && conv.stride_width == 1;
+  const std::int64_t move = sign * (std::int64_t{claim.ky} * conv.dilation_height - conv.pad_top),
+                     row = claim.lines.row;
+  const bool meets = may_begin_elsewhere ? i.grid_y + std::int64_t{i.off_y} == row + move : i.grid_y == row;
+  if (!meets || i.grid_y >= i.grid_h || !claim.lines.pixel(0))
+    return fmt::format("begins in row {} of the grid and moves by {}, its result in row {}", i.grid_y, i.off_y, row);
   return check_image(v, claim);
 }
 

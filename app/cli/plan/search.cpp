@@ -83,6 +83,8 @@ void print_totals(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
   line("step          all layers in one stream", s.step_cost, adds_up);
   if (!adds_up)
     fmt::print(out, "  of layers by themselves the sum, to which the step's energy times its time does not compare\n");
+  fmt::print(out, "bytes         of elements that are loaded and stored: {} layer by layer, {} in one stream\n",
+             grouped(s.found.apart_bytes), grouped(step_bytes(s)));
   print_step(out, s, npu);
   fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} {}\n",
              s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cost),

@@ -35,14 +35,15 @@ Pixels pixels_of(Tensor result, const Convolution &conv, std::uint32_t pixel) {
   return p;
 }
 
-/// The rows of the operand image that the product's pixels read, from the definition of the convolution.
-Rows rows_read(const TileProduct &p, const Convolution &conv) {
+/// The rows of the operand image that the product's pixels read with rows of the kernel from the first to one past the
+/// last, from the definition of the convolution.
+Rows rows_read(const TileProduct &p, const Convolution &conv, std::int64_t first_tap, std::int64_t end_tap) {
   const Pixels own = pixels_of(p.result, conv, p.m);
   const bool turned = is_turned(p.result);
   const std::int64_t height = turned ? conv.out_height() : conv.height, stride = conv.stride_height;
   Rows read{std::int64_t{conv.batch} * height, 0};
   for (std::int64_t row = (p.m - own.first) / own.width; row <= (p.m - own.first + p.m_size - 1) / own.width; ++row)
-    for (std::int64_t tap = 0; tap < conv.kernel_height; ++tap) {
+    for (std::int64_t tap = first_tap; tap < end_tap; ++tap) {
       const std::int64_t move = tap * conv.dilation_height - conv.pad_top, y = row % own.height;
       const std::int64_t at = turned ? y * own.stride + own.y - move : y * stride + move;
       if (turned && at % stride != 0) continue;
@@ -183,7 +184,9 @@ Operands image_operands_of(const TileProduct &p, const Layer &layer) {
   const Taps own = taps_of_product(p, layer, ignored);
   const bool turned = p.result == Tensor::kDX;
   const std::uint32_t taps = own.rows * own.cols;
-  Rows read = rows_read(p, conv);
+  // Y's product needs what its own rows of the kernel read.
+  Rows read = p.result == Tensor::kY ? rows_read(p, conv, own.row, own.row + own.rows)
+                                     : rows_read(p, conv, 0, conv.kernel_height);
   std::uint32_t width = turned ? conv.out_width() : conv.width;
   Rect image{0, (turned ? y_group : x_group) + own.channel, 0, own.channels};
   if (layer.packed && !turned) { // lines have all phases and channels

@@ -1,0 +1,169 @@
+// Rows of an image that come and go one by one: a bottleneck of a 1 x 1, a 3 x 3 and a 1 x 1 convolution whose maps
+// between them are never in the scratchpad as a whole.
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/image.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/verify/verify.hpp"
+#include "tests/compiler/image_layer.hpp"
+#include "tests/compiler/step_run.hpp"
+#include "tests/support/cases.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+struct Bottleneck {
+  Machine npu;
+  Convolution conv;
+  std::vector<Layer> layers;
+  std::vector<PhasePlan> plans;
+
+  Bottleneck(const char *name, std::uint32_t height, std::uint32_t dilation = 1, std::uint32_t batch = 1)
+      : npu(load_config(name)) {
+    conv.batch = batch;
+    conv.height = height;
+    conv.width = 5;
+    conv.channels = 12;
+    conv.out_channels = 10;
+    conv.kernel_height = conv.kernel_width = 3;
+    conv.dilation_height = conv.dilation_width = dilation;
+    conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = dilation;
+    layers = {make_layer(conv.m(), 16, 12, false), image_layer(conv), make_layer(conv.m(), 10, 13)};
+    for (std::uint32_t i = 0; i < layers.size(); ++i) {
+      layers[i].name = fmt::format("l{}", i);
+      layers[i].index = i;
+      if (i > 0) layers[i].input = layers[i - 1].name;
+    }
+    cut(0, {conv.width, 16, 12});
+    cut(1, {conv.width, 3 * 12, 10});
+    cut(2, {conv.width, 10, 13});
+  }
+  void cut(std::uint32_t layer, TileShape tile) {
+    PhasePlan plan;
+    plan.kind = PhaseKind::kForward;
+    plan.layer = layer;
+    const TileShape largest = largest_tile(plan.kind, layers[layer]);
+    plan.tile = {std::min(tile.m, largest.m), std::min(tile.k, largest.k), std::min(tile.n, largest.n)};
+    plan.loops = {Dim::kM, Dim::kN, Dim::kK};
+    const RowRange all{0, npu.spm_rows()};
+    plan.split = {all, all, all};
+    plan.takes_parts = layer > 0;
+    plan.woven = layer > 0;
+    if (npu.cores > 1) {
+      plan.parts = {Dim::kM, npu.cores, npu.cores};
+      plan.parts.sharing = Sharing::kTurns;
+    }
+    plan.products = plan_products(plan, layers[layer], npu);
+    plans.resize(std::max<std::size_t>(plans.size(), layer + 1));
+    plans[layer] = plan;
+  }
+  Layout layout() const { return make_layout(layers, Pass::kForward, npu); }
+  Compiled compile() const { return compile_plans(layers, Pass::kForward, plans, npu); }
+};
+
+/// Bytes of what the layer computes.
+std::uint64_t moved(const Compiled &step, std::size_t layer) {
+  const Traffic &y = step.traffic[layer][static_cast<std::size_t>(Tensor::kY)];
+  return y.read_bytes + y.write_bytes;
+}
+
+TEST(ImageRows, MapsAreNeverWhole) {
+  Bottleneck net("test8", 60);
+  const std::uint32_t map = spm_rows(net.conv.m(), net.conv.channels, false, net.npu.lanes());
+  ASSERT_GT(map, net.npu.spm_rows()) << "the map would fit";
+  const Compiled step = net.compile();
+  EXPECT_EQ(moved(step, 0), 0U);
+  EXPECT_EQ(moved(step, 1), 0U);
+  expect_golden(step, net.npu, 1);
+  net.cut(1, {net.conv.width, 9 * 12, 10});
+  EXPECT_FALSE(allocate(net.plans, net.layers, net.layout(), net.npu)) << "three rows a tile make one tile of all";
+}
+
+/// Whatever the others' tiles, on several cores, several images, and where taps are two rows apart.
+TEST(ImageRows, AreGolden) {
+  std::uint64_t stayed = 0;
+  for (std::uint64_t seed = 1; seed <= test::cases(60); ++seed) {
+    std::mt19937_64 rng(seed);
+    const char *npus[] = {"test8", "test6x10", "test8c2", "test8c4"};
+    const auto up_to = [&](std::uint32_t most) { return static_cast<std::uint32_t>(1 + rng() % most); };
+    Bottleneck net(npus[seed % 4], 2 + up_to(8), up_to(2), up_to(2));
+    net.cut(0, {rng() % 2 == 0 ? 5 * up_to(3) : up_to(5), up_to(16), 12});
+    net.cut(1, {5, 3 * 12, up_to(10)});
+    net.cut(2, {up_to(12), 10, up_to(13)});
+    for (PhasePlan &plan : net.plans)
+      plan.woven = plan.layer > 0 && rng() % 4 != 0;
+    SCOPED_TRACE(fmt::format("seed {} on {}", seed, npus[seed % 4]));
+    if (!allocate(net.plans, net.layers, net.layout(), net.npu)) continue;
+    const Compiled step = net.compile();
+    stayed += moved(step, 0) == 0 ? 1 : 0;
+    expect_golden(step, net.npu, seed);
+  }
+  EXPECT_GT(stayed, test::cases(60) / 6);
+}
+
+/// A command that begins in another row, or moves to another, is found, whichever row of the kernel it is of.
+TEST(ImageRows, VerifyStreamSeesWhereACommandBegins) {
+  const Bottleneck net("test8", 6);
+  const Compiled whole = net.compile();
+  ASSERT_EQ(verify_stream(whole, net.npu), "");
+  std::size_t elsewhere = 0, seen = 0;
+  for (std::size_t i = 0; i < whole.stream.size(); ++i) {
+    const isa::Decoded d = *isa::decode(whole.stream[i]);
+    const auto *conv = std::get_if<isa::ConvCommand>(&d.op);
+    if (conv == nullptr) continue;
+    EXPECT_EQ(conv->image.taps_y, 1U);
+    elsewhere += conv->image.off_y == 0 && conv->image.grid_y * net.conv.width != whole.info[i].row ? 1 : 0;
+    const std::function<void(isa::ConvCommand &)> changes[] = {
+        [](auto &c) { c.image.grid_y = (c.image.grid_y + 1) % c.image.grid_h; }, [](auto &c) { ++c.image.off_y; },
+        [](auto &c) { --c.image.off_y; }, [](auto &c) { ++c.product.a.row; }, [](auto &c) { c.product.a.rot ^= 1U; }};
+    for (std::size_t change = 0; change < std::size(changes); ++change) {
+      const bool padding = conv->image.off_y != 0;
+      if (padding && change > 2) continue; // nothing of it is read
+      isa::Decoded damaged = d;
+      changes[change](std::get<isa::ConvCommand>(damaged.op));
+      Compiled broken = whole;
+      broken.stream[i] = isa::encode(damaged);
+      EXPECT_NE(verify_stream(broken, net.npu), "") << "command " << i << ", change " << change;
+      ++seen;
+    }
+  }
+  EXPECT_EQ(elsewhere, 2U * (6 - 1)) << "the rows above and below, where there are any";
+  EXPECT_GT(seen, 50U);
+}
+
+/// The row that is read, against the definition of the convolution; and that its tile has rows for every move.
+TEST(ImageRows, AProductOfOneRowReadsOne) {
+  for (const std::uint32_t dilation : {1U, 2U}) {
+    const Bottleneck net("test8", 7, dilation, 2);
+    const Layer &layer = net.layers[1];
+    std::uint32_t products = 0;
+    for (const TileProduct &p : net.plans[1].products) {
+      ASSERT_TRUE(reads_one_row(layer, p));
+      const std::uint32_t row = p.m / net.conv.width, image = row / net.conv.height;
+      const std::int64_t move = (std::int64_t{p.k / p.k_size} - 1) * dilation, at = row % net.conv.height + move;
+      const IndexRange read = row_read(layer, p);
+      EXPECT_EQ(read.size, net.conv.width);
+      const bool inside = at >= 0 && at < net.conv.height;
+      const std::int64_t nearest = std::clamp<std::int64_t>(at, 0, net.conv.height - 1);
+      EXPECT_EQ(read.first, (image * net.conv.height + nearest) * net.conv.width);
+      const GemmRoles r = roles(p, layer);
+      EXPECT_EQ(r.a_rect.row, read.first);
+      EXPECT_EQ(r.a_rect.rows, read.size);
+      const Guard guard = guard_of(layer, p, r.a_rect);
+      if (inside) {
+        EXPECT_LE(guard.before + guard.behind, 2 * (dilation + 1U)) << "beside the row";
+      } else {
+        EXPECT_GE(std::max(guard.before, guard.behind), dilation) << "in padding";
+      }
+      ++products;
+    }
+    EXPECT_EQ(products, 3U * 2 * 7);
+  }
+}
+
+} // namespace
+} // namespace gradweave::compiler
