@@ -60,6 +60,30 @@ StripLayout::LineKey StripLayout::key_of(const StripTile &tile) {
   return {tile.kind == Kind::kNumber ? Kind::kNumber : Kind::kLine, tile.value};
 }
 
+/// False: parts have no room beside each other, or lines are not by part.
+bool StripLayout::find_bundles(const StripJobs &jobs, const StripCut &cut, const NpuConfig &npu) {
+  lanes_ = npu.lanes();
+  columns_ = cut.columns;
+  abreast_ = cut.abreast;
+  parts_ = jobs.parts();
+  whole_ = jobs.rows / jobs.part_rows;
+  bundles_ = divide_up(whole_, abreast_) + (whole_ < parts_ ? 1 : 0);
+  panels_ = divide_up(columns_, lanes_);
+  part_rows_ = even(jobs.part_rows);
+  last_rows_ = even(jobs.rows_of(parts_ - 1));
+  if (abreast_ == 1) return true;
+  for (const StripPass &pass : jobs.passes)
+    for (std::size_t part = 0; pass.kind == PassKind::kSums && part < parts_; ++part)
+      for (const StripTile &t : pass.stages[part].results)
+        if (t.index != part) return false;
+  return abreast_ * columns_ <= lanes_;
+}
+
+PartBundle StripLayout::bundle(std::size_t which) const {
+  if (which == divide_up(whole_, abreast_)) return {whole_, 1};
+  return {which * abreast_, std::min(abreast_, whole_ - which * abreast_)};
+}
+
 void StripLayout::find_groups(const StripJobs &jobs) {
   groups_.assign(summed_.size(), kToTheEnd);
   std::size_t group = 0;
@@ -100,13 +124,15 @@ void StripLayout::find_lines(const StripJobs &jobs, std::size_t merged) {
       for (const StripTile &t : stage.operands)
         if (t.kind == Kind::kLine) {
           std::size_t &copies = lines_[key_of(t)].copies;
-          copies = std::max(copies, pass.kind == PassKind::kSums ? merged : folds_);
+          copies = std::max(copies, pass.kind == PassKind::kSums ? merged : folds_ * abreast_);
         }
     }
   for (auto &[key, lines] : lines_) {
     lines.first_row = line_rows_;
     lines.first_region = line_regions_;
-    const std::size_t count = std::max(lines.entries, lines.copies);
+    const std::size_t entries = abreast_ == 1 || lines.entries < parts_ ? lines.entries : bundles_;
+    const std::size_t copies = lines.copies / abreast_ + (first_is_line() || lines.copies == 1 ? 0 : 1);
+    const std::size_t count = std::max(entries, copies);
     line_rows_ += count * 2 * panels_;
     line_regions_ += count;
   }
@@ -177,16 +203,15 @@ void StripLayout::place_elements(const StripJobs &jobs, std::size_t pass, const 
 std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs &of, const StripCut &cut,
                                              const NpuConfig &npu) {
   StripLayout l;
-  l.panels_ = divide_up(cut.columns, npu.lanes());
-  if (l.panels_ == 1 && cut.block_rows % npu.lanes() == 0) l.folds_ = cut.block_rows / npu.lanes();
-  l.part_rows_ = even(jobs.part_rows);
+  if (!l.find_bundles(jobs, cut, npu)) return std::nullopt;
+  if (l.panels_ == 1) l.folds_ = std::max<std::size_t>(cut.block_rows / npu.lanes(), 1);
   l.block_rows_ = static_cast<std::uint32_t>(cut.block_rows);
   l.blocks_ = divide_up(jobs.part_rows, cut.block_rows);
   l.summed_ = jobs.summed();
   l.find_groups(jobs);
-  l.find_lines(jobs, cut.merged);
+  l.find_lines(jobs, divide_up(cut.merged, cut.abreast) * cut.abreast);
   for (const auto &[key, lines] : l.lines_)
-    if (lines.entries > 1 && lines.copies > 1) return std::nullopt;
+    if (lines.entries > 1 && (lines.copies > 1 || (l.abreast_ > 1 && lines.entries != l.parts_))) return std::nullopt;
   l.find_homes(jobs, of);
   const auto panels = static_cast<std::uint32_t>(l.panels_);
   l.state_row_ = static_cast<std::uint32_t>(l.line_rows_ * kLineSets);
@@ -209,12 +234,13 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   l.heights_ = heights.begin()->second;
   for (const auto &[group, of_group] : heights)
     if (of_group != l.heights_) return std::nullopt;
-  std::uint32_t part = 0; // rows of the scratchpad for a slot of each
+  std::uint32_t row = 0; // rows of the scratchpad for one of each
   for (const std::uint32_t height : l.heights_)
-    part += height * l.part_rows_ * panels;
-  const std::size_t slots = (npu.spm_rows() - l.slots_row_) / part, parts = jobs.parts();
-  if (slots >= parts)
-    l.slots_ = {parts, 0, std::min(slots / parts, kMostSets)};
+    row += height * panels;
+  const std::size_t rows = (npu.spm_rows() - l.slots_row_) / row, slots = rows / l.part_rows_;
+  const std::size_t all = (l.bundles_ - 1) * l.part_rows_ + l.last_rows_;
+  if (rows >= all)
+    l.slots_ = {l.bundles_, 0, std::min(rows / all, kMostSets)};
   else if (slots >= kPassing)
     l.slots_ = {slots - kPassing, kPassing, 1};
   else
@@ -223,14 +249,21 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   for (const std::uint32_t height : l.heights_) {
     l.first_rows_.push_back(l.set_rows_);
     l.first_regions_.push_back(l.set_regions_);
-    l.set_rows_ += static_cast<std::uint32_t>(count) * height * l.part_rows_ * panels;
+    l.set_rows_ += (static_cast<std::uint32_t>(count - 1) * l.part_rows_ + l.slot_rows(count - 1)) * height * panels;
     l.set_regions_ += count * l.blocks_;
   }
   l.regions_ = l.slots_region_ + l.slots_.sets * l.set_regions_;
   return l;
 }
 
-std::uint32_t StripLayout::pstride(std::size_t value) const { return heights_[ranks_[index_of(value)]] * part_rows_; }
+/// The last bundle's may be smaller, if all have slots.
+std::uint32_t StripLayout::slot_rows(std::size_t slot) const {
+  return slots_.passing == 0 && slot + 1 == slots_.kept ? last_rows_ : part_rows_;
+}
+
+std::uint32_t StripLayout::pstride(std::size_t value, std::size_t slot) const {
+  return heights_[ranks_[index_of(value)]] * slot_rows(slot);
+}
 
 StripPlace StripLayout::slot(std::size_t set, std::size_t value, std::size_t slot) const {
   const std::size_t at = ranks_[index_of(value)];
@@ -248,8 +281,19 @@ StripPlace StripLayout::block(std::size_t set, std::size_t slot) const {
 
 StripPlace StripLayout::line(std::size_t set, const StripTile &tile, std::size_t entry) const {
   const Lines &lines = lines_.at(key_of(tile));
-  return {static_cast<std::uint32_t>(set * line_rows_ + lines.first_row + entry * 2 * panels_),
-          set * line_regions_ + lines.first_region + entry};
+  const bool is_last = lines.entries > 1 && entry >= whole_; // of the parts: its bundle is its own
+  const std::size_t at = is_last ? divide_up(entry, abreast_) : entry / abreast_;
+  return {static_cast<std::uint32_t>(set * line_rows_ + lines.first_row + at * 2 * panels_),
+          set * line_regions_ + lines.first_region + at, is_last ? 0 : lane_in_panel(entry)};
+}
+
+StripPlace StripLayout::copy(std::size_t set, const StripTile &tile, std::size_t copy) const {
+  StripPlace place = line(set, tile, 0);
+  const std::size_t panel = copy / abreast_ + (first_is_line() ? 0 : 1);
+  place.row += static_cast<std::uint32_t>(panel * 2 * panels_);
+  place.region += panel;
+  place.lane = lane_in_panel(copy);
+  return place;
 }
 
 StripPlace StripLayout::state(std::size_t variable) const {
