@@ -66,7 +66,8 @@ std::vector<StripCut> cuts_of(const StripJobs &jobs, const NpuConfig &npu) {
     for (const std::size_t lines : {8, 12}) // folds (StripLayout::folds()), or a few rows a lane
       for (const std::size_t merged : {kFewParts, kManyParts})
         if (merged == kFewParts || jobs.parts() > kFewParts)
-          cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged, abreast});
+          for (const bool split : {false, true})
+            cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged, abreast, split});
   };
   for (std::size_t panels = 1; panels <= kMostPanels; ++panels) {
     std::size_t columns = std::min(jobs.cols, panels * npu.lanes());

@@ -98,11 +98,16 @@ private:
     }
   }
 
-  /// The slot of a bundle, which is loaded if its matrices are not there.
-  std::size_t slot_with(std::size_t which, const std::vector<std::size_t> &values) {
+  /// The slot that a bundle has, and the values of which it is not there yet.
+  struct Slot {
+    PartBundle bundle;
+    std::size_t at = 0;
+    std::vector<std::size_t> missing;
+  };
+  Slot slot_with(std::size_t which, const std::vector<std::size_t> &values) {
     const StripSlots &slots = layout_.slots();
-    const PartBundle bundle = layout_.bundle(which);
-    std::size_t slot = which;
+    Slot result{layout_.bundle(which), which, {}};
+    std::size_t &slot = result.at;
     if (which >= slots.kept) {
       const auto passing = held_.begin() + static_cast<std::ptrdiff_t>(slots.kept);
       const auto found = std::find(passing, held_.end(), which);
@@ -116,13 +121,31 @@ private:
     };
     if (std::any_of(there_[slot].begin(), there_[slot].end(), replaced)) there_[slot].clear(); // another group's
     for (const std::size_t value : values)
-      if (there_[slot].insert(value).second) {
-        const StripPlace place = layout_.slot(slot_set_, value, slot);
-        load(matrix_dmas(value, bundle, 0, jobs_.rows_of(bundle.first), false,
-                         {place.row, layout_.pstride(value, slot), 0}),
-             {place.region, layout_.blocks()});
-      }
-    return slot;
+      if (there_[slot].insert(value).second) result.missing.push_back(value);
+    return result;
+  }
+
+  /// Where rows of a slot lie.
+  struct SlotRows {
+    isa::SpmTile spm;
+    RegionRange regions;
+  };
+  /// Rows of the slot, from the begin of a block on: of one block, or of all.
+  struct Rows {
+    std::size_t first, count;
+  };
+  SlotRows slot_rows(std::size_t value, std::size_t slot, const Rows &rows) const {
+    const StripPlace place = layout_.slot(slot_set_, value, slot);
+    return {{place.row + static_cast<std::uint32_t>(rows.first * (is_fp32(value) ? 2 : 1)),
+             layout_.pstride(value, slot), static_cast<std::uint8_t>(rows.first % npu_.lanes())},
+            {place.region + rows.first / cut_.block_rows, divide_up(rows.count, cut_.block_rows)}};
+  }
+
+  void load_missing(const Slot &slot, const Rows &rows) {
+    for (const std::size_t value : slot.missing) {
+      const SlotRows place = slot_rows(value, slot.at, rows);
+      load(matrix_dmas(value, slot.bundle, rows.first, rows.count, false, place.spm), place.regions);
+    }
   }
 
   /// Lines that nothing has given yet.
@@ -133,7 +156,8 @@ private:
       StripPlace place = layout_.line(line_set_, t, t.index);
       const std::size_t first = place.region;
       std::vector<isa::DmaCommand> dmas{line_dma(t, false, place)};
-      for (std::size_t copy = layout_.first_is_line() ? 1 : 0; copy < layout_.copies(t) && layout_.copies(t) > 1; ++copy) {
+      for (std::size_t copy = layout_.first_is_line() ? 1 : 0; copy < layout_.copies(t) && layout_.copies(t) > 1;
+           ++copy) {
         place = layout_.copy(line_set_, t, copy);
         dmas.push_back(line_dma(t, false, place));
       }
@@ -150,29 +174,77 @@ private:
     std::vector<std::size_t> values;
     for (const StripTile &t : stage.operands)
       if (t.kind == Kind::kMatrix) values.push_back(t.value);
-    const std::size_t slot = slot_with(bundles.first, values);
-    for (std::size_t b = 1; b < bundles.count; ++b)
-      slot_with(bundles.first + b, values);
-    load_lines(stage);
-    const std::size_t lanes = lanes_of(parts.count);
-    Tiles tiles;
-    for (const StripTile &t : stage.operands)
-      if (t.kind == Kind::kMatrix) {
-        const StripPlace place = layout_.slot(slot_set_, t.value, slot);
-        tiles.operands.push_back(
-            area_tile(place.row, layout_.pstride(t.value, slot), stage.rows, lanes, is_fp32(t.value)));
-        tiles.reads.push_back({place.region, bundles.count * layout_.blocks()});
-      } else {
-        add_copies(t, parts.count, tiles.operands, tiles.reads);
-      }
-    for (const StripTile &t : stage.results) {
-      add_line(t, t.index, parts.count, tiles.results, tiles.writes);
+    std::vector<Slot> slots;
+    for (std::size_t b = 0; b < bundles.count; ++b)
+      slots.push_back(slot_with(bundles.first + b, values));
+    const std::size_t step = cut_.split ? cut_.block_rows : stage.rows;
+    if (step < stage.rows) check_chain(stage);
+    std::map<unsigned, std::size_t> states;
+    for (std::size_t first = 0; first < stage.rows; first += step) {
+      const Rows rows{first, std::min(step, stage.rows - first)};
+      for (const Slot &slot : slots)
+        load_missing(slot, rows);
+      load_lines(stage);
+      StripItem item;
+      item.runs.push_back(run_of_sums(stage, slots, rows, parts.count, states));
+      out_.items.push_back(std::move(item));
+    }
+    for (const StripTile &t : stage.results)
       for (std::size_t p = 0; p < parts.count; ++p)
         loaded_lines_.insert({false, t.value, t.index + p});
+  }
+
+  /// Some of a stage's rows, of all that are summed at once. Registers go on from those before to those behind.
+  StripRun run_of_sums(const StripStage &stage, const std::vector<Slot> &slots, const Rows &rows, std::size_t parts,
+                       std::map<unsigned, std::size_t> &states) {
+    const bool first = rows.first == 0, last = rows.first + rows.count == stage.rows;
+    ChainPart part;
+    if (first && last) {
+      part.program = *stage.program;
+      for (unsigned o = 0; o < stage.operands.size(); ++o)
+        part.operands.push_back(o);
+      for (unsigned o = 0; o < stage.results.size(); ++o)
+        part.results.push_back(o);
+    } else {
+      part = chain_part(*stage.program, loops_of(*stage.program).front(), first, last,
+                        static_cast<std::uint32_t>(rows.first));
     }
-    StripItem item;
-    item.runs.push_back(run_of(stage, lanes, stage.rows, tiles));
-    out_.items.push_back(std::move(item));
+    const std::size_t lanes = lanes_of(parts);
+    StripStage some{&part.program, 0, rows.count, false, {}, {}};
+    Tiles tiles;
+    for (const unsigned o : part.operands) {
+      const StripTile &t = some.operands.emplace_back(stage.operands[o]);
+      if (t.kind != Kind::kMatrix) {
+        add_copies(t, parts, tiles.operands, tiles.reads);
+        continue;
+      }
+      for (const Slot &slot : slots) {
+        const SlotRows place = slot_rows(t.value, slot.at, rows);
+        tiles.reads.push_back(place.regions);
+        if (slot.at != slots.front().at) continue;
+        tiles.operands.push_back(area_tile(place.spm.row, place.spm.pstride, rows.count, lanes, is_fp32(t.value)));
+        tiles.operands.back().spm.rot = place.spm.rot;
+      }
+    }
+    for (const unsigned o : part.results) {
+      const StripTile &t = some.results.emplace_back(stage.results[o]);
+      add_line(t, t.index, parts, tiles.results, tiles.writes);
+    }
+    StripRun run = run_of(some, lanes, rows.count, tiles);
+    add_states(part.restored, states, lanes, part.operands.size(), run, run.reads);
+    add_states(part.saved, states, lanes, isa::kOperandSlots + part.results.size(), run, run.writes);
+    return run;
+  }
+
+  /// Whether it can be cut: what is run behind the loop has the first step's elements of what moves with the steps.
+  static void check_chain(const StripStage &stage) {
+    const std::vector<unsigned> loops = loops_of(*stage.program);
+    if (loops.size() != 1) throw std::length_error("a chain over parts has several loops");
+    for (unsigned s = loops.front() + 1; s < isa::vector::kSections; ++s)
+      for (std::size_t o = 0; o < stage.operands.size(); ++o)
+        if ((isa::vector::mask_of(stage.program->sections[s]) >> o & 1U) != 0 &&
+            stage.operands[o].kind == Kind::kMatrix)
+          throw std::length_error("what stands behind a chain's loop reads rows");
   }
 
   void add_lines(const StripStage &stage) {
@@ -220,14 +292,14 @@ private:
       for (const unsigned o : part.results)
         one.results.push_back(stage.results[o]);
       StripRun run = run_on_lines(one, one.operands, one.results);
-      add_states(part.restored, states, part.operands.size(), run, run.reads);
-      add_states(part.saved, states, isa::kOperandSlots + part.results.size(), run, run.writes);
+      add_states(part.restored, states, cols_, part.operands.size(), run, run.reads);
+      add_states(part.saved, states, cols_, isa::kOperandSlots + part.results.size(), run, run.writes);
       item.runs.push_back(std::move(run));
     }
   }
 
-  void add_states(const std::vector<unsigned> &registers, std::map<unsigned, std::size_t> &states, std::size_t slot,
-                  StripRun &run, std::vector<RegionRange> &regions) {
+  void add_states(const std::vector<unsigned> &registers, std::map<unsigned, std::size_t> &states, std::size_t lanes,
+                  std::size_t slot, StripRun &run, std::vector<RegionRange> &regions) {
     for (const unsigned reg : registers) {
       const std::size_t variable = states.try_emplace(reg, states.size()).first->second;
       const StripPlace place = layout_.state(variable);
@@ -235,7 +307,7 @@ private:
       t.slot = static_cast<std::uint32_t>(slot++);
       t.spm = {place.row, 2, 0};
       t.rows = 1;
-      t.cols = static_cast<std::uint32_t>(cols_);
+      t.cols = static_cast<std::uint32_t>(lanes);
       t.fp32 = t.same_step = true;
       run.tiles.push_back(t);
       regions.push_back({place.region, 1});
@@ -278,8 +350,6 @@ private:
 
   /// An item a block.
   void add_elements(const StripPass &pass, std::size_t which) {
-    const PartBundle bundle = layout_.bundle(which);
-    const std::size_t all = jobs_.rows_of(bundle.first);
     std::vector<std::size_t> values;
     std::set<std::size_t> given;
     for (const StripStage &stage : pass.stages) {
@@ -288,11 +358,15 @@ private:
       for (const StripTile &t : stage.results)
         given.insert(t.value);
     }
-    const std::size_t slot = slot_with(which, values);
+    const Slot slot = slot_with(which, values);
+    const std::size_t all = jobs_.rows_of(slot.bundle.first);
+    if (!cut_.split) load_missing(slot, {0, all});
     for (const StripStage &stage : pass.stages)
       load_lines(stage);
     for (std::size_t first = 0; first < all; first += cut_.block_rows) {
-      add_block(pass, {bundle, slot, first, std::min(cut_.block_rows, all - first), given});
+      const Rows rows{first, std::min(cut_.block_rows, all - first)};
+      if (cut_.split) load_missing(slot, rows);
+      add_block(pass, {slot.bundle, slot.at, rows.first, rows.count, given});
       block_set_ = (block_set_ + 1) % StripLayout::kBlockSets;
     }
   }
@@ -312,11 +386,10 @@ private:
     const std::size_t height = is_fp32(value) ? 2 : 1, lanes = lanes_of(block.bundle.count);
     Placed p;
     if (home.summed) {
-      const StripPlace place = layout_.slot(slot_set_, home.slot, block.slot);
-      p.tile = area_tile(place.row + static_cast<std::uint32_t>(block.first * height),
-                         layout_.pstride(home.slot, block.slot), block.rows, lanes, is_fp32(value));
-      p.tile.spm.rot = static_cast<std::uint8_t>(block.first % npu_.lanes());
-      p.regions = {place.region + block.first / cut_.block_rows, 1};
+      const SlotRows place = slot_rows(home.slot, block.slot, {block.first, block.rows});
+      p.tile = area_tile(place.spm.row, place.spm.pstride, block.rows, lanes, is_fp32(value));
+      p.tile.spm.rot = place.spm.rot;
+      p.regions = place.regions;
     } else {
       const StripPlace place = layout_.block(block_set_, home.slot);
       p.tile = area_tile(place.row, layout_.block_pstride(static_cast<std::uint32_t>(height)), block.rows, lanes,

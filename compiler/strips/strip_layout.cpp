@@ -216,7 +216,8 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   const auto panels = static_cast<std::uint32_t>(l.panels_);
   l.state_row_ = static_cast<std::uint32_t>(l.line_rows_ * kLineSets);
   l.state_region_ = l.line_regions_ * kLineSets;
-  l.blocks_row_ = l.state_row_ + kStateLines * 2 * panels;
+  l.state_panels_ = l.panels_ * (cut.split ? divide_up(cut.merged, cut.abreast) : 1);
+  l.blocks_row_ = l.state_row_ + kStateLines * 2 * static_cast<std::uint32_t>(l.state_panels_);
   l.blocks_region_ = l.state_region_ + kStateLines;
   for (const std::uint32_t height : l.block_heights_) {
     l.block_firsts_.push_back(l.block_set_rows_);
@@ -297,7 +298,7 @@ StripPlace StripLayout::copy(std::size_t set, const StripTile &tile, std::size_t
 }
 
 StripPlace StripLayout::state(std::size_t variable) const {
-  return {state_row_ + static_cast<std::uint32_t>(variable * 2 * panels_), state_region_ + variable};
+  return {state_row_ + static_cast<std::uint32_t>(variable * 2 * state_panels_), state_region_ + variable};
 }
 
 } // namespace gradweave::compiler

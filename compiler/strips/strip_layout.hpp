@@ -19,6 +19,7 @@ struct StripCut {
   std::size_t block_rows = 1; ///< of elements that are worked on at once
   std::size_t merged = 1;     ///< parts at most that one run sums, of several slots if more lie beside each other
   std::size_t abreast = 1;    ///< parts that lie beside each other in a panel, each in lanes of its own
+  bool split = false;         ///< sums are taken block by block of the parts, as their rows come
 };
 
 /// Parts that lie beside each other: all have as many rows. A last part that has fewer is alone.
@@ -80,6 +81,7 @@ public:
   /// The first is the line itself, unless several share a panel: no run writes rows of which it reads others' lanes.
   bool first_is_line() const { return abreast_ == 1; }
   StripPlace copy(std::size_t set, const StripTile &tile, std::size_t copy) const;
+  /// What a register has of all lanes of a run that is one of several.
   StripPlace state(std::size_t variable) const;
 
   /// Where a pass's matrix that is not summed lies: in a slot of blocks, or over one that is not read any more.
@@ -107,9 +109,9 @@ private:
 
   StripSlots slots_;
   std::size_t lanes_ = 1, columns_ = 1, abreast_ = 1, parts_ = 1, whole_ = 1, bundles_ = 1;
-  std::size_t panels_ = 1, regions_ = 0, blocks_ = 1, folds_ = 1;
+  std::size_t panels_ = 1, state_panels_ = 1, regions_ = 0, blocks_ = 1, folds_ = 1;
   std::uint32_t part_rows_ = 0, last_rows_ = 0, block_rows_ = 0; ///< last_rows_: of the last bundle's slot
-  std::vector<std::size_t> summed_;        ///< values
+  std::vector<std::size_t> summed_;                              ///< values
   std::vector<std::size_t> groups_;        ///< of each summed value: those of one group are summed together
   std::vector<std::size_t> ranks_;         ///< of each summed value, in its group
   std::vector<std::uint32_t> heights_;     ///< of each rank, rows of the scratchpad a row

@@ -42,8 +42,7 @@ void StripWriter::touch(const RegionRange &regions) {
 }
 
 std::vector<isa::DmaCommand> StripWriter::matrix_dmas(std::size_t value, const PartBundle &bundle, std::size_t first,
-                                                      std::size_t rows, bool stored,
-                                                      const isa::SpmTile &spm) const {
+                                                      std::size_t rows, bool stored, const isa::SpmTile &spm) const {
   isa::DmaCommand d;
   d.store = stored;
   d.fp32 = is_fp32(value);
