@@ -2,6 +2,7 @@
 
 #include "compiler/strips/strip_writer.hpp"
 #include "compiler/vector_stream/group/chain.hpp"
+#include "compiler/vector_stream/group/result_slice.hpp"
 #include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
@@ -178,15 +179,17 @@ private:
     for (std::size_t b = 0; b < bundles.count; ++b)
       slots.push_back(slot_with(bundles.first + b, values));
     const std::size_t step = cut_.split ? cut_.block_rows : stage.rows;
-    if (step < stage.rows) check_chain(stage);
-    std::map<unsigned, std::size_t> states;
+    std::vector<Program> sums{*stage.program};
+    if (step < stage.rows) sums = chains_of(stage);
+    states_.clear();
     for (std::size_t first = 0; first < stage.rows; first += step) {
       const Rows rows{first, std::min(step, stage.rows - first)};
       for (const Slot &slot : slots)
         load_missing(slot, rows);
       load_lines(stage);
       StripItem item;
-      item.runs.push_back(run_of_sums(stage, slots, rows, parts.count, states));
+      for (std::size_t sum = 0; sum < sums.size(); ++sum)
+        item.runs.push_back(run_of_sums(stage, {sums[sum], sum}, slots, rows, parts.count));
       out_.items.push_back(std::move(item));
     }
     for (const StripTile &t : stage.results)
@@ -194,19 +197,24 @@ private:
         loaded_lines_.insert({false, t.value, t.index + p});
   }
 
+  struct Chain {
+    const Program &program;
+    std::size_t number; ///< of those that are under way
+  };
+
   /// Some of a stage's rows, of all that are summed at once. Registers go on from those before to those behind.
-  StripRun run_of_sums(const StripStage &stage, const std::vector<Slot> &slots, const Rows &rows, std::size_t parts,
-                       std::map<unsigned, std::size_t> &states) {
+  StripRun run_of_sums(const StripStage &stage, const Chain &chain, const std::vector<Slot> &slots, const Rows &rows,
+                       std::size_t parts) {
     const bool first = rows.first == 0, last = rows.first + rows.count == stage.rows;
     ChainPart part;
     if (first && last) {
-      part.program = *stage.program;
+      part.program = chain.program;
       for (unsigned o = 0; o < stage.operands.size(); ++o)
         part.operands.push_back(o);
       for (unsigned o = 0; o < stage.results.size(); ++o)
         part.results.push_back(o);
     } else {
-      part = chain_part(*stage.program, loops_of(*stage.program).front(), first, last,
+      part = chain_part(chain.program, loops_of(chain.program).front(), first, last,
                         static_cast<std::uint32_t>(rows.first));
     }
     const std::size_t lanes = lanes_of(parts);
@@ -231,13 +239,14 @@ private:
       add_line(t, t.index, parts, tiles.results, tiles.writes);
     }
     StripRun run = run_of(some, lanes, rows.count, tiles);
-    add_states(part.restored, states, lanes, part.operands.size(), run, run.reads);
-    add_states(part.saved, states, lanes, isa::kOperandSlots + part.results.size(), run, run.writes);
+    add_states(part.restored, chain.number, lanes, part.operands.size(), run, run.reads);
+    add_states(part.saved, chain.number, lanes, isa::kOperandSlots + part.results.size(), run, run.writes);
     return run;
   }
 
-  /// Whether it can be cut: what is run behind the loop has the first step's elements of what moves with the steps.
-  static void check_chain(const StripStage &stage) {
+  /// A program for each of the stage's results: with variables of all there would be too many tiles. It can be cut
+  /// unless what is run behind the loop reads rows: it has the first step's.
+  static std::vector<Program> chains_of(const StripStage &stage) {
     const std::vector<unsigned> loops = loops_of(*stage.program);
     if (loops.size() != 1) throw std::length_error("a chain over parts has several loops");
     for (unsigned s = loops.front() + 1; s < isa::vector::kSections; ++s)
@@ -245,6 +254,12 @@ private:
         if ((isa::vector::mask_of(stage.program->sections[s]) >> o & 1U) != 0 &&
             stage.operands[o].kind == Kind::kMatrix)
           throw std::length_error("what stands behind a chain's loop reads rows");
+    std::vector<Program> chains;
+    for (unsigned o = 0; o < stage.results.size(); ++o) {
+      chains.push_back(result_slice(*stage.program, o));
+      if (loops_of(chains.back()).size() != 1) throw std::length_error("a result needs no loop");
+    }
+    return chains;
   }
 
   void add_lines(const StripStage &stage) {
@@ -279,7 +294,7 @@ private:
   void add_chain(const StripStage &stage, StripItem &item) {
     const std::vector<unsigned> loops = loops_of(*stage.program);
     if (loops.size() != 1) throw std::length_error("a chain over parts has several loops");
-    std::map<unsigned, std::size_t> states;
+    states_.clear();
     for (std::size_t step = 0; step < stage.rows; ++step) {
       const ChainPart part = chain_part(*stage.program, loops.front(), step == 0, step + 1 == stage.rows,
                                         static_cast<std::uint32_t>(step));
@@ -292,16 +307,17 @@ private:
       for (const unsigned o : part.results)
         one.results.push_back(stage.results[o]);
       StripRun run = run_on_lines(one, one.operands, one.results);
-      add_states(part.restored, states, cols_, part.operands.size(), run, run.reads);
-      add_states(part.saved, states, cols_, isa::kOperandSlots + part.results.size(), run, run.writes);
+      add_states(part.restored, 0, cols_, part.operands.size(), run, run.reads);
+      add_states(part.saved, 0, cols_, isa::kOperandSlots + part.results.size(), run, run.writes);
       item.runs.push_back(std::move(run));
     }
   }
 
-  void add_states(const std::vector<unsigned> &registers, std::map<unsigned, std::size_t> &states, std::size_t lanes,
-                  std::size_t slot, StripRun &run, std::vector<RegionRange> &regions) {
+  void add_states(const std::vector<unsigned> &registers, std::size_t chain, std::size_t lanes, std::size_t slot,
+                  StripRun &run, std::vector<RegionRange> &regions) {
     for (const unsigned reg : registers) {
-      const std::size_t variable = states.try_emplace(reg, states.size()).first->second;
+      const std::size_t variable = states_.try_emplace({chain, reg}, states_.size()).first->second;
+      if (variable >= StripLayout::kStateLines) throw std::length_error("chains have more variables than places");
       const StripPlace place = layout_.state(variable);
       isa::VectorTile t;
       t.slot = static_cast<std::uint32_t>(slot++);
@@ -459,9 +475,10 @@ private:
   std::size_t pass_ = 0; ///< of the strip
   std::size_t slot_set_ = 0, block_set_ = 0, next_passing_ = 0;
   bool backwards_ = false;
-  std::set<LineName> loaded_lines_;                    ///< that are there: of the strip
-  std::vector<std::size_t> held_;                      ///< of each slot, the part
-  std::map<std::size_t, std::set<std::size_t>> there_; ///< of each slot, the values of the part
+  std::set<LineName> loaded_lines_;                                ///< that are there: of the strip
+  std::map<std::pair<std::size_t, unsigned>, std::size_t> states_; ///< of each chain's registers, the place
+  std::vector<std::size_t> held_;                                  ///< of each slot, the part
+  std::map<std::size_t, std::set<std::size_t>> there_;             ///< of each slot, the values of the part
 };
 
 } // namespace

@@ -14,7 +14,6 @@ using PassKind = StripPass::Kind;
 
 constexpr std::size_t kToTheEnd = ~std::size_t{0};
 constexpr std::size_t kMostSets = 3, kPassing = 2;
-constexpr std::uint32_t kStateLines = 4; ///< registers that a chain hands on, at most: as many as a run's results
 
 std::uint32_t even(std::size_t rows) { return static_cast<std::uint32_t>((rows + 1) / 2 * 2); }
 std::uint32_t height_of(const OpJobs &jobs, std::size_t value) {

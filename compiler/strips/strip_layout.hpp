@@ -49,6 +49,9 @@ public:
   /// Lines have two places, which strips take by turns.
   static constexpr std::size_t kLineSets = 2;
 
+  /// Registers that chains hand on, at most: as many as a run's results.
+  static constexpr std::uint32_t kStateLines = 4;
+
   /// Nothing if it does not fit: not even two bundles of each summed matrix, or parts abreast in a panel.
   static std::optional<StripLayout> make(const StripJobs &jobs, const OpJobs &of, const StripCut &cut,
                                          const NpuConfig &npu);
