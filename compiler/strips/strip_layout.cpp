@@ -234,42 +234,51 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   l.heights_ = heights.begin()->second;
   for (const auto &[group, of_group] : heights)
     if (of_group != l.heights_) return std::nullopt;
-  std::uint32_t row = 0; // rows of the scratchpad for one of each
-  for (const std::uint32_t height : l.heights_)
-    row += height * panels;
-  const std::size_t rows = (npu.spm_rows() - l.slots_row_) / row, slots = rows / l.part_rows_;
-  const std::size_t all = (l.bundles_ - 1) * l.part_rows_ + l.last_rows_;
-  if (rows >= all)
-    l.slots_ = {l.bundles_, 0, std::min(rows / all, kMostSets)};
-  else if (slots >= kPassing)
-    l.slots_ = {slots - kPassing, kPassing, 1};
-  else
-    return std::nullopt;
-  const std::size_t count = l.slots_.kept + l.slots_.passing;
-  for (const std::uint32_t height : l.heights_) {
-    l.first_rows_.push_back(l.set_rows_);
-    l.first_regions_.push_back(l.set_regions_);
-    l.set_rows_ += (static_cast<std::uint32_t>(count - 1) * l.part_rows_ + l.slot_rows(count - 1)) * height * panels;
-    l.set_regions_ += count * l.blocks_;
-  }
-  l.regions_ = l.slots_region_ + l.slots_.sets * l.set_regions_;
+  if (!l.find_slots(npu.spm_rows() - l.slots_row_)) return std::nullopt;
   return l;
 }
 
-/// The last bundle's may be smaller, if all have slots.
-std::uint32_t StripLayout::slot_rows(std::size_t slot) const {
-  return slots_.passing == 0 && slot + 1 == slots_.kept ? last_rows_ : part_rows_;
+/// `rows`: of the scratchpad.
+bool StripLayout::find_slots(std::size_t rows) {
+  std::uint32_t row = 0; // of the scratchpad for one of each matrix
+  for (const std::uint32_t height : heights_)
+    row += height * static_cast<std::uint32_t>(panels_);
+  rows /= row;
+  const bool is_small = last_rows_ < part_rows_;
+  const std::size_t alike = bundles_ - (is_small ? 1 : 0), last = is_small ? last_rows_ : 0;
+  const std::size_t all = alike * part_rows_ + last;
+  if (rows >= all) {
+    slots_ = {bundles_, 0, std::min(rows / all, kMostSets), alike};
+    const std::size_t ahead = rows - all > last ? std::min((rows - all - last) / part_rows_, alike) : 0;
+    if (slots_.sets == 1 && ahead > 0) slots_.sets = 2, slots_.shift = ahead;
+  } else if (rows / part_rows_ >= kPassing) {
+    slots_ = {rows / part_rows_ - kPassing, kPassing, 1, 0};
+  } else {
+    return false;
+  }
+  small_ = slots_.passing == 0 && is_small ? slots_.sets : 0;
+  alike_ = slots_.kept + slots_.passing - (small_ > 0 ? 1 : 0) + (slots_.sets - 1) * slots_.shift;
+  regions_ = slots_region_;
+  std::uint32_t first_row = slots_row_;
+  for (const std::uint32_t height : heights_) {
+    first_rows_.push_back(first_row);
+    first_regions_.push_back(regions_);
+    first_row += static_cast<std::uint32_t>(alike_ * part_rows_ + small_ * last_rows_) * height *
+                 static_cast<std::uint32_t>(panels_);
+    regions_ += (alike_ + small_) * blocks_;
+  }
+  return true;
 }
 
 std::uint32_t StripLayout::pstride(std::size_t value, std::size_t slot) const {
-  return heights_[ranks_[index_of(value)]] * slot_rows(slot);
+  return heights_[ranks_[index_of(value)]] * (is_small(slot) ? last_rows_ : part_rows_);
 }
 
 StripPlace StripLayout::slot(std::size_t set, std::size_t value, std::size_t slot) const {
-  const std::size_t at = ranks_[index_of(value)];
-  const auto rows = static_cast<std::uint32_t>(slot * panels_) * heights_[at] * part_rows_;
-  return {slots_row_ + static_cast<std::uint32_t>(set) * set_rows_ + first_rows_[at] + rows,
-          slots_region_ + set * set_regions_ + first_regions_[at] + slot * blocks_};
+  const std::size_t at = ranks_[index_of(value)], which = is_small(slot) ? alike_ + set : slot + set * slots_.shift;
+  const std::size_t rows = is_small(slot) ? alike_ * part_rows_ + set * last_rows_ : which * part_rows_;
+  return {first_rows_[at] + static_cast<std::uint32_t>(rows * panels_) * heights_[at],
+          first_regions_[at] + which * blocks_};
 }
 
 std::uint32_t StripLayout::block_pstride(std::uint32_t height) const { return even(std::size_t{height} * block_rows_); }

@@ -28,11 +28,12 @@ struct PartBundle {
 };
 
 /// Bundles of parts of summed matrices have slots. If there are fewer than bundles, the first ones keep theirs from
-/// pass to pass, and the others go through `passing` slots. Otherwise strips take `sets` of slots by turns. Matrices
+/// pass to pass, and the others go through `passing` slots. Otherwise strips take `sets` of slots by turns, of which
+/// the next begins `shift` slots behind: as many of its bundles may come before the strip at hand has ended. Matrices
 /// that are summed after one another take the same slots: all but the last are loaded again where elements are
 /// computed.
 struct StripSlots {
-  std::size_t kept = 0, passing = 0, sets = 1;
+  std::size_t kept = 0, passing = 0, sets = 1, shift = 0;
 };
 
 /// A place in the scratchpad, the lane of its first column, and the numbers of the regions that it is made of.
@@ -103,7 +104,8 @@ private:
   StripLayout() = default;
   bool find_bundles(const StripJobs &jobs, const StripCut &cut, const NpuConfig &npu);
   void find_groups(const StripJobs &jobs);
-  std::uint32_t slot_rows(std::size_t slot) const;
+  bool find_slots(std::size_t rows);
+  bool is_small(std::size_t slot) const { return small_ > 0 && slot + 1 == slots_.kept; }
   std::size_t index_of(std::size_t value) const; ///< among the summed ones; their count if it is none
   void find_lines(const StripJobs &jobs, std::size_t merged);
   void find_homes(const StripJobs &jobs, const OpJobs &of);
@@ -118,10 +120,9 @@ private:
   std::vector<std::size_t> groups_;        ///< of each summed value: those of one group are summed together
   std::vector<std::size_t> ranks_;         ///< of each summed value, in its group
   std::vector<std::uint32_t> heights_;     ///< of each rank, rows of the scratchpad a row
-  std::vector<std::uint32_t> first_rows_;  ///< of each rank, in a set
+  std::vector<std::uint32_t> first_rows_;  ///< of each rank
   std::vector<std::size_t> first_regions_; ///< the same
-  std::uint32_t set_rows_ = 0;             ///< of slots
-  std::size_t set_regions_ = 0;
+  std::size_t alike_ = 0, small_ = 0;      ///< slots of each rank: of part_rows_, of last_rows_ behind them
   std::map<LineKey, Lines> lines_;
   std::size_t line_rows_ = 0, line_regions_ = 0;
   std::uint32_t slots_row_ = 0, state_row_ = 0, blocks_row_ = 0;
