@@ -1,8 +1,7 @@
 #include "compiler/strips/strip_items.hpp"
 
-#include "compiler/strips/strip_writer.hpp"
+#include "compiler/strips/strip_sums.hpp"
 #include "compiler/vector_stream/group/chain.hpp"
-#include "compiler/vector_stream/group/result_slice.hpp"
 #include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
@@ -19,11 +18,6 @@ using Kind = StripTile::Kind;
 using PassKind = StripPass::Kind;
 using isa::vector::Program;
 
-/// Bundles that are worked on together.
-struct Bundles {
-  std::size_t first = 0, count = 1;
-};
-
 /// Bundles that are kept, in runs of several, evenly between those that pass through: their LOADs go beside the runs of
 /// these. Every second pass has the latter in descending order, so that it begins with what is still there. `whole`:
 /// how many have parts of all rows.
@@ -36,8 +30,8 @@ std::vector<Bundles> order_of_bundles(const StripLayout &layout, std::size_t who
     stay.push_back({b, std::min(most, kept - b)});
     b += stay.back().count;
   }
-  for (std::size_t b = kept; b < layout.bundles(); ++b)
-    pass.push_back({b, 1});
+  for (std::size_t b = kept; b < layout.bundles(); b += pass.back().count)
+    pass.push_back({b, layout.passes_by_block(b) && b < whole ? std::min(layout.slots().passing, whole - b) : 1});
   if (backwards) std::reverse(pass.begin(), pass.end());
   for (std::size_t i = 0, taken = 0; i < pass.size(); ++i) {
     all.push_back(pass[i]);
@@ -47,20 +41,11 @@ std::vector<Bundles> order_of_bundles(const StripLayout &layout, std::size_t who
   return pass.empty() ? stay : all;
 }
 
-/// Of a line or a number, told from all others of its value.
-struct LineName {
-  bool number;
-  std::size_t value, index;
-  bool operator<(const LineName &o) const {
-    return std::tie(number, value, index) < std::tie(o.number, o.value, o.index);
-  }
-};
-
-class Planning : StripWriter {
+class Planning : StripSums {
 public:
   Planning(const StripJobs &jobs, const OpJobs &of, const StripCut &cut, const StripLayout &layout,
            const std::vector<std::uint64_t> &addresses, const NpuConfig &npu)
-      : StripWriter(jobs, of, layout, addresses, npu), cut_(cut) {}
+      : StripSums(jobs, of, cut, layout, addresses, npu) {}
 
   std::optional<StripItems> run() {
     try {
@@ -77,10 +62,7 @@ private:
   void add_strip(std::size_t col) {
     const std::size_t strip = col / cut_.columns;
     begin_strip(col, std::min(cut_.columns, jobs_.cols - col), strip % StripLayout::kLineSets);
-    slot_set_ = strip % layout_.slots().sets;
-    loaded_lines_.clear();
-    there_.clear();
-    held_.assign(layout_.slots().kept + layout_.slots().passing, kNothing);
+    begin_slots(strip % layout_.slots().sets);
     backwards_ = false;
     for (pass_ = 0; pass_ < jobs_.passes.size(); ++pass_) {
       const StripPass &pass = jobs_.passes[pass_];
@@ -94,172 +76,9 @@ private:
         if (pass.kind == PassKind::kSums)
           add_sums(pass, bundles);
         else
-          add_elements(pass, bundles.first);
+          add_elements(pass, bundles);
       backwards_ = !backwards_;
     }
-  }
-
-  /// The slot that a bundle has, and the values of which it is not there yet.
-  struct Slot {
-    PartBundle bundle;
-    std::size_t at = 0;
-    std::vector<std::size_t> missing;
-  };
-  Slot slot_with(std::size_t which, const std::vector<std::size_t> &values) {
-    const StripSlots &slots = layout_.slots();
-    Slot result{layout_.bundle(which), which, {}};
-    std::size_t &slot = result.at;
-    if (which >= slots.kept) {
-      const auto passing = held_.begin() + static_cast<std::ptrdiff_t>(slots.kept);
-      const auto found = std::find(passing, held_.end(), which);
-      if (found == held_.end()) next_passing_ = (next_passing_ + 1) % slots.passing;
-      slot = found != held_.end() ? static_cast<std::size_t>(found - held_.begin()) : slots.kept + next_passing_;
-    }
-    if (held_[slot] != which) there_.erase(slot);
-    held_[slot] = which;
-    const auto replaced = [&](std::size_t value) {
-      return std::find(values.begin(), values.end(), value) == values.end();
-    };
-    if (std::any_of(there_[slot].begin(), there_[slot].end(), replaced)) there_[slot].clear(); // another group's
-    for (const std::size_t value : values)
-      if (there_[slot].insert(value).second) result.missing.push_back(value);
-    return result;
-  }
-
-  /// Where rows of a slot lie.
-  struct SlotRows {
-    isa::SpmTile spm;
-    RegionRange regions;
-  };
-  /// Rows of the slot, from the begin of a block on: of one block, or of all.
-  struct Rows {
-    std::size_t first, count;
-  };
-  SlotRows slot_rows(std::size_t value, std::size_t slot, const Rows &rows) const {
-    const StripPlace place = layout_.slot(slot_set_, value, slot);
-    return {{place.row + static_cast<std::uint32_t>(rows.first * (is_fp32(value) ? 2 : 1)),
-             layout_.pstride(value, slot), static_cast<std::uint8_t>(rows.first % npu_.lanes())},
-            {place.region + rows.first / cut_.block_rows, divide_up(rows.count, cut_.block_rows)}};
-  }
-
-  void load_missing(const Slot &slot, const Rows &rows) {
-    for (const std::size_t value : slot.missing) {
-      const SlotRows place = slot_rows(value, slot.at, rows);
-      load(matrix_dmas(value, slot.bundle, rows.first, rows.count, false, place.spm), place.regions);
-    }
-  }
-
-  /// Lines that nothing has given yet.
-  void load_lines(const StripStage &stage) {
-    for (const StripTile &t : stage.operands) {
-      if (t.kind != Kind::kLine && t.kind != Kind::kNumber) continue;
-      if (!loaded_lines_.insert({t.kind == Kind::kNumber, t.value, t.index}).second) continue;
-      StripPlace place = layout_.line(line_set_, t, t.index);
-      const std::size_t first = place.region;
-      std::vector<isa::DmaCommand> dmas{line_dma(t, false, place)};
-      for (std::size_t copy = layout_.first_is_line() ? 1 : 0; copy < layout_.copies(t) && layout_.copies(t) > 1;
-           ++copy) {
-        place = layout_.copy(line_set_, t, copy);
-        dmas.push_back(line_dma(t, false, place));
-      }
-      load(dmas, {first, place.region + 1 - first});
-    }
-  }
-
-  /// One run: a bundle's lanes are behind those of the bundle before, whole panels each.
-  void add_sums(const StripPass &pass, const Bundles &bundles) {
-    const PartBundle last = layout_.bundle(bundles.first + bundles.count - 1);
-    PartBundle parts = layout_.bundle(bundles.first);
-    parts.count = last.first + last.count - parts.first;
-    const StripStage &stage = pass.stages[parts.first];
-    std::vector<std::size_t> values;
-    for (const StripTile &t : stage.operands)
-      if (t.kind == Kind::kMatrix) values.push_back(t.value);
-    std::vector<Slot> slots;
-    for (std::size_t b = 0; b < bundles.count; ++b)
-      slots.push_back(slot_with(bundles.first + b, values));
-    const std::size_t step = cut_.split ? cut_.block_rows : stage.rows;
-    std::vector<Program> sums{*stage.program};
-    if (step < stage.rows) sums = chains_of(stage);
-    states_.clear();
-    for (std::size_t first = 0; first < stage.rows; first += step) {
-      const Rows rows{first, std::min(step, stage.rows - first)};
-      for (const Slot &slot : slots)
-        load_missing(slot, rows);
-      load_lines(stage);
-      StripItem item;
-      for (std::size_t sum = 0; sum < sums.size(); ++sum)
-        item.runs.push_back(run_of_sums(stage, {sums[sum], sum}, slots, rows, parts.count));
-      out_.items.push_back(std::move(item));
-    }
-    for (const StripTile &t : stage.results)
-      for (std::size_t p = 0; p < parts.count; ++p)
-        loaded_lines_.insert({false, t.value, t.index + p});
-  }
-
-  struct Chain {
-    const Program &program;
-    std::size_t number; ///< of those that are under way
-  };
-
-  /// Some of a stage's rows, of all that are summed at once. Registers go on from those before to those behind.
-  StripRun run_of_sums(const StripStage &stage, const Chain &chain, const std::vector<Slot> &slots, const Rows &rows,
-                       std::size_t parts) {
-    const bool first = rows.first == 0, last = rows.first + rows.count == stage.rows;
-    ChainPart part;
-    if (first && last) {
-      part.program = chain.program;
-      for (unsigned o = 0; o < stage.operands.size(); ++o)
-        part.operands.push_back(o);
-      for (unsigned o = 0; o < stage.results.size(); ++o)
-        part.results.push_back(o);
-    } else {
-      part = chain_part(chain.program, loops_of(chain.program).front(), first, last,
-                        static_cast<std::uint32_t>(rows.first));
-    }
-    const std::size_t lanes = lanes_of(parts);
-    StripStage some{&part.program, 0, rows.count, false, {}, {}};
-    Tiles tiles;
-    for (const unsigned o : part.operands) {
-      const StripTile &t = some.operands.emplace_back(stage.operands[o]);
-      if (t.kind != Kind::kMatrix) {
-        add_copies(t, parts, tiles.operands, tiles.reads);
-        continue;
-      }
-      for (const Slot &slot : slots) {
-        const SlotRows place = slot_rows(t.value, slot.at, rows);
-        tiles.reads.push_back(place.regions);
-        if (slot.at != slots.front().at) continue;
-        tiles.operands.push_back(area_tile(place.spm.row, place.spm.pstride, rows.count, lanes, is_fp32(t.value)));
-        tiles.operands.back().spm.rot = place.spm.rot;
-      }
-    }
-    for (const unsigned o : part.results) {
-      const StripTile &t = some.results.emplace_back(stage.results[o]);
-      add_line(t, t.index, parts, tiles.results, tiles.writes);
-    }
-    StripRun run = run_of(some, lanes, rows.count, tiles);
-    add_states(part.restored, chain.number, lanes, part.operands.size(), run, run.reads);
-    add_states(part.saved, chain.number, lanes, isa::kOperandSlots + part.results.size(), run, run.writes);
-    return run;
-  }
-
-  /// A program for each of the stage's results: with variables of all there would be too many tiles. It can be cut
-  /// unless what is run behind the loop reads rows: it has the first step's.
-  static std::vector<Program> chains_of(const StripStage &stage) {
-    const std::vector<unsigned> loops = loops_of(*stage.program);
-    if (loops.size() != 1) throw std::length_error("a chain over parts has several loops");
-    for (unsigned s = loops.front() + 1; s < isa::vector::kSections; ++s)
-      for (std::size_t o = 0; o < stage.operands.size(); ++o)
-        if ((isa::vector::mask_of(stage.program->sections[s]) >> o & 1U) != 0 &&
-            stage.operands[o].kind == Kind::kMatrix)
-          throw std::length_error("what stands behind a chain's loop reads rows");
-    std::vector<Program> chains;
-    for (unsigned o = 0; o < stage.results.size(); ++o) {
-      chains.push_back(result_slice(*stage.program, o));
-      if (loops_of(chains.back()).size() != 1) throw std::length_error("a result needs no loop");
-    }
-    return chains;
   }
 
   void add_lines(const StripStage &stage) {
@@ -272,7 +91,7 @@ private:
     else
       item.runs.push_back(run_on_lines(stage, stage.operands, stage.results));
     for (const StripTile &t : stage.results) {
-      loaded_lines_.insert({false, t.value, t.index});
+      note_line(t.value, t.index);
       const StripPlace place = layout_.line(line_set_, t, t.index);
       if (jobs_.in_memory[t.value]) item.stores.push_back({line_dma(t, true, place), {place.region, 1}});
       repeat(t, item);
@@ -294,7 +113,7 @@ private:
   void add_chain(const StripStage &stage, StripItem &item) {
     const std::vector<unsigned> loops = loops_of(*stage.program);
     if (loops.size() != 1) throw std::length_error("a chain over parts has several loops");
-    states_.clear();
+    begin_chains();
     for (std::size_t step = 0; step < stage.rows; ++step) {
       const ChainPart part = chain_part(*stage.program, loops.front(), step == 0, step + 1 == stage.rows,
                                         static_cast<std::uint32_t>(step));
@@ -310,24 +129,6 @@ private:
       add_states(part.restored, 0, cols_, part.operands.size(), run, run.reads);
       add_states(part.saved, 0, cols_, isa::kOperandSlots + part.results.size(), run, run.writes);
       item.runs.push_back(std::move(run));
-    }
-  }
-
-  void add_states(const std::vector<unsigned> &registers, std::size_t chain, std::size_t lanes, std::size_t slot,
-                  StripRun &run, std::vector<RegionRange> &regions) {
-    for (const unsigned reg : registers) {
-      const std::size_t variable = states_.try_emplace({chain, reg}, states_.size()).first->second;
-      if (variable >= StripLayout::kStateLines) throw std::length_error("chains have more variables than places");
-      const StripPlace place = layout_.state(variable);
-      isa::VectorTile t;
-      t.slot = static_cast<std::uint32_t>(slot++);
-      t.spm = {place.row, 2, 0};
-      t.rows = 1;
-      t.cols = static_cast<std::uint32_t>(lanes);
-      t.fp32 = t.same_step = true;
-      run.tiles.push_back(t);
-      regions.push_back({place.region, 1});
-      touch(regions.back());
     }
   }
 
@@ -365,7 +166,7 @@ private:
   }
 
   /// An item a block.
-  void add_elements(const StripPass &pass, std::size_t which) {
+  void add_elements(const StripPass &pass, const Bundles &bundles) {
     std::vector<std::size_t> values;
     std::set<std::size_t> given;
     for (const StripStage &stage : pass.stages) {
@@ -374,16 +175,18 @@ private:
       for (const StripTile &t : stage.results)
         given.insert(t.value);
     }
-    const Slot slot = slot_with(which, values);
-    const std::size_t all = jobs_.rows_of(slot.bundle.first);
-    if (!cut_.split) load_missing(slot, {0, all});
+    const std::vector<Slot> slots = slots_with(bundles, values);
+    const std::size_t all = jobs_.rows_of(slots.front().bundle.first);
+    if (!cut_.split) load_missing(slots, {0, all});
     for (const StripStage &stage : pass.stages)
       load_lines(stage);
     for (std::size_t first = 0; first < all; first += cut_.block_rows) {
       const Rows rows{first, std::min(cut_.block_rows, all - first)};
-      if (cut_.split) load_missing(slot, rows);
-      add_block(pass, {slot.bundle, slot.at, rows.first, rows.count, given});
-      block_set_ = (block_set_ + 1) % StripLayout::kBlockSets;
+      if (cut_.split) load_missing(slots, rows);
+      for (const Slot &slot : slots) {
+        add_block(pass, {slot.bundle, slot.at, rows.first, rows.count, given});
+        block_set_ = (block_set_ + 1) % StripLayout::kBlockSets;
+      }
     }
   }
 
@@ -470,15 +273,9 @@ private:
     return run_of(stage, lanes_of(parts), rows, tiles);
   }
 
-  static constexpr std::size_t kNothing = ~std::size_t{0};
-  const StripCut &cut_;
   std::size_t pass_ = 0; ///< of the strip
-  std::size_t slot_set_ = 0, block_set_ = 0, next_passing_ = 0;
+  std::size_t block_set_ = 0;
   bool backwards_ = false;
-  std::set<LineName> loaded_lines_;                                ///< that are there: of the strip
-  std::map<std::pair<std::size_t, unsigned>, std::size_t> states_; ///< of each chain's registers, the place
-  std::vector<std::size_t> held_;                                  ///< of each slot, the part
-  std::map<std::size_t, std::set<std::size_t>> there_;             ///< of each slot, the values of the part
 };
 
 } // namespace

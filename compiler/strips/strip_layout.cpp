@@ -14,6 +14,7 @@ using PassKind = StripPass::Kind;
 
 constexpr std::size_t kToTheEnd = ~std::size_t{0};
 constexpr std::size_t kMostSets = 3, kPassing = 2;
+constexpr std::size_t kTogether = 3; ///< bundles at most that pass block by block
 
 std::uint32_t even(std::size_t rows) { return static_cast<std::uint32_t>((rows + 1) / 2 * 2); }
 std::uint32_t height_of(const OpJobs &jobs, std::size_t value) {
@@ -234,12 +235,12 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   l.heights_ = heights.begin()->second;
   for (const auto &[group, of_group] : heights)
     if (of_group != l.heights_) return std::nullopt;
-  if (!l.find_slots(npu.spm_rows() - l.slots_row_)) return std::nullopt;
+  if (!l.find_slots(npu.spm_rows() - l.slots_row_, cut)) return std::nullopt;
   return l;
 }
 
 /// `rows`: of the scratchpad.
-bool StripLayout::find_slots(std::size_t rows) {
+bool StripLayout::find_slots(std::size_t rows, const StripCut &cut) {
   std::uint32_t row = 0; // of the scratchpad for one of each matrix
   for (const std::uint32_t height : heights_)
     row += height * static_cast<std::uint32_t>(panels_);
@@ -251,27 +252,36 @@ bool StripLayout::find_slots(std::size_t rows) {
     slots_ = {bundles_, 0, std::min(rows / all, kMostSets), alike};
     const std::size_t ahead = rows - all > last ? std::min((rows - all - last) / part_rows_, alike) : 0;
     if (slots_.sets == 1 && ahead > 0) slots_.sets = 2, slots_.shift = ahead;
+  } else if (cut.split) {
+    slots_.passing = std::min(divide_up(cut.merged, cut.abreast), kTogether);
+    passing_rows_ = even(cut.block_rows);
+    const std::size_t passing = kPassingPlaces * slots_.passing * passing_rows_;
+    if (rows < passing) return false;
+    slots_.kept = std::min((rows - passing) / part_rows_, bundles_ - 1);
   } else if (rows / part_rows_ >= kPassing) {
     slots_ = {rows / part_rows_ - kPassing, kPassing, 1, 0};
   } else {
     return false;
   }
   small_ = slots_.passing == 0 && is_small ? slots_.sets : 0;
-  alike_ = slots_.kept + slots_.passing - (small_ > 0 ? 1 : 0) + (slots_.sets - 1) * slots_.shift;
+  alike_ = slots_.kept - (small_ > 0 ? 1 : 0) + (slots_.sets - 1) * slots_.shift;
+  if (passing_rows_ == 0) alike_ += slots_.passing;
+  const std::size_t places = passing_rows_ == 0 ? 0 : kPassingPlaces * slots_.passing;
   regions_ = slots_region_;
   std::uint32_t first_row = slots_row_;
   for (const std::uint32_t height : heights_) {
     first_rows_.push_back(first_row);
     first_regions_.push_back(regions_);
-    first_row += static_cast<std::uint32_t>(alike_ * part_rows_ + small_ * last_rows_) * height *
-                 static_cast<std::uint32_t>(panels_);
-    regions_ += (alike_ + small_) * blocks_;
+    const std::size_t of_one = alike_ * part_rows_ + small_ * last_rows_ + places * passing_rows_;
+    first_row += static_cast<std::uint32_t>(of_one * panels_) * height;
+    regions_ += (alike_ + small_) * blocks_ + places;
   }
   return true;
 }
 
 std::uint32_t StripLayout::pstride(std::size_t value, std::size_t slot) const {
-  return heights_[ranks_[index_of(value)]] * (is_small(slot) ? last_rows_ : part_rows_);
+  const std::uint32_t rows = is_small(slot) ? last_rows_ : passes_by_block(slot) ? passing_rows_ : part_rows_;
+  return heights_[ranks_[index_of(value)]] * rows;
 }
 
 StripPlace StripLayout::slot(std::size_t set, std::size_t value, std::size_t slot) const {
@@ -279,6 +289,13 @@ StripPlace StripLayout::slot(std::size_t set, std::size_t value, std::size_t slo
   const std::size_t rows = is_small(slot) ? alike_ * part_rows_ + set * last_rows_ : which * part_rows_;
   return {first_rows_[at] + static_cast<std::uint32_t>(rows * panels_) * heights_[at],
           first_regions_[at] + which * blocks_};
+}
+
+StripPlace StripLayout::passing(std::size_t place, std::size_t value, std::size_t slot) const {
+  const std::size_t at = ranks_[index_of(value)], which = place * slots_.passing + slot - slots_.kept;
+  const std::size_t rows = alike_ * part_rows_ + which * passing_rows_;
+  return {first_rows_[at] + static_cast<std::uint32_t>(rows * panels_) * heights_[at],
+          first_regions_[at] + alike_ * blocks_ + which};
 }
 
 std::uint32_t StripLayout::block_pstride(std::uint32_t height) const { return even(std::size_t{height} * block_rows_); }

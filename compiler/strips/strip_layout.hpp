@@ -28,10 +28,10 @@ struct PartBundle {
 };
 
 /// Bundles of parts of summed matrices have slots. If there are fewer than bundles, the first ones keep theirs from
-/// pass to pass, and the others go through `passing` slots. Otherwise strips take `sets` of slots by turns, of which
-/// the next begins `shift` slots behind: as many of its bundles may come before the strip at hand has ended. Matrices
-/// that are summed after one another take the same slots: all but the last are loaded again where elements are
-/// computed.
+/// pass to pass, and the others go through `passing` slots, or of as many at a time a block goes through a place.
+/// Otherwise strips take `sets` of slots by turns, of which the next begins `shift` slots behind: as many of its
+/// bundles may come before the strip at hand has ended. Matrices that are summed after one another take the same slots:
+/// all but the last are loaded again where elements are computed.
 struct StripSlots {
   std::size_t kept = 0, passing = 0, sets = 1, shift = 0;
 };
@@ -47,6 +47,8 @@ class StripLayout {
 public:
   /// Values of elements in between, and those that are loaded or stored a block at a time, have so many places each.
   static constexpr std::size_t kBlockSets = 2;
+  /// Blocks of bundles that are not kept, where sums are split, go through so many places.
+  static constexpr std::size_t kPassingPlaces = 3;
   /// Lines have two places, which strips take by turns.
   static constexpr std::size_t kLineSets = 2;
 
@@ -73,6 +75,9 @@ public:
   /// Of a summed matrix; consecutive slots lie behind each other, panel by panel, pstride() rows apart.
   StripPlace slot(std::size_t set, std::size_t value, std::size_t slot) const;
   std::uint32_t pstride(std::size_t value, std::size_t slot) const;
+  /// Whether the slot's bundle passes block by block, and where a block then is; panels lie pstride() apart.
+  bool passes_by_block(std::size_t slot) const { return passing_rows_ > 0 && slot >= slots_.kept; }
+  StripPlace passing(std::size_t place, std::size_t value, std::size_t slot) const;
   std::size_t blocks() const { return blocks_; } ///< of a part: each a region
   /// The slot of another matrix of elements, for a block; its panels lie block_pstride() rows apart, of a matrix that
   /// takes `height` rows of the scratchpad for one of its own.
@@ -104,7 +109,7 @@ private:
   StripLayout() = default;
   bool find_bundles(const StripJobs &jobs, const StripCut &cut, const NpuConfig &npu);
   void find_groups(const StripJobs &jobs);
-  bool find_slots(std::size_t rows);
+  bool find_slots(std::size_t rows, const StripCut &cut);
   bool is_small(std::size_t slot) const { return small_ > 0 && slot + 1 == slots_.kept; }
   std::size_t index_of(std::size_t value) const; ///< among the summed ones; their count if it is none
   void find_lines(const StripJobs &jobs, std::size_t merged);
@@ -116,6 +121,7 @@ private:
   std::size_t lanes_ = 1, columns_ = 1, abreast_ = 1, parts_ = 1, whole_ = 1, bundles_ = 1;
   std::size_t panels_ = 1, state_panels_ = 1, regions_ = 0, blocks_ = 1, folds_ = 1;
   std::uint32_t part_rows_ = 0, last_rows_ = 0, block_rows_ = 0; ///< last_rows_: of the last bundle's slot
+  std::uint32_t passing_rows_ = 0;                               ///< of a block's place; 0: bundles pass as a whole
   std::vector<std::size_t> summed_;                              ///< values
   std::vector<std::size_t> groups_;        ///< of each summed value: those of one group are summed together
   std::vector<std::size_t> ranks_;         ///< of each summed value, in its group
