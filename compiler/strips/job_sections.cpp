@@ -63,11 +63,10 @@ std::vector<StripCut> cuts_of(const StripJobs &jobs, const NpuConfig &npu) {
   std::vector<StripCut> cuts;
   const std::size_t beat = npu.bus_bytes / 2, half = npu.lanes() / 2;
   const auto add = [&](std::size_t panels, std::size_t columns, std::size_t abreast) {
-    for (const std::size_t lines : {8, 12}) // folds (StripLayout::folds()), or a few rows a lane
+    for (const std::size_t lines : {4, 8, 12}) // folds (StripLayout::folds()), or a few rows a lane
       for (const std::size_t merged : {kFewParts, kManyParts})
         if (merged == kFewParts || jobs.parts() > kFewParts)
-          for (const bool split : {false, true})
-            cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged, abreast, split});
+          cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged, abreast});
   };
   for (std::size_t panels = 1; panels <= kMostPanels; ++panels) {
     std::size_t columns = std::min(jobs.cols, panels * npu.lanes());

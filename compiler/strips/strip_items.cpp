@@ -19,20 +19,16 @@ using PassKind = StripPass::Kind;
 using isa::vector::Program;
 
 /// Bundles that are kept, in runs of several, evenly between those that pass through: their LOADs go beside the runs of
-/// these. Every second pass has the latter in descending order, so that it begins with what is still there. `whole`:
-/// how many have parts of all rows.
-std::vector<Bundles> order_of_bundles(const StripLayout &layout, std::size_t whole, std::size_t merged, bool backwards,
-                                      PassKind kind) {
-  const std::size_t kept = layout.slots().kept;
+/// these. `whole`: how many have parts of all rows.
+std::vector<Bundles> order_of_bundles(const StripLayout &layout, std::size_t whole, std::size_t merged, PassKind kind) {
+  const StripSlots &slots = layout.slots();
   std::vector<Bundles> stay, pass, all;
-  for (std::size_t b = 0; b < kept;) {
+  for (std::size_t b = 0; b < slots.kept; b += stay.back().count) {
     const std::size_t most = kind == PassKind::kSums && b < whole ? std::min(merged, whole - b) : 1;
-    stay.push_back({b, std::min(most, kept - b)});
-    b += stay.back().count;
+    stay.push_back({b, std::min(most, slots.kept - b)});
   }
-  for (std::size_t b = kept; b < layout.bundles(); b += pass.back().count)
-    pass.push_back({b, layout.passes_by_block(b) && b < whole ? std::min(layout.slots().passing, whole - b) : 1});
-  if (backwards) std::reverse(pass.begin(), pass.end());
+  for (std::size_t b = slots.kept; b < layout.bundles(); b += pass.back().count)
+    pass.push_back({b, b < whole ? std::min(slots.passing, whole - b) : 1});
   for (std::size_t i = 0, taken = 0; i < pass.size(); ++i) {
     all.push_back(pass[i]);
     for (; taken < (i + 1) * stay.size() / pass.size(); ++taken)
@@ -63,7 +59,6 @@ private:
     const std::size_t strip = col / cut_.columns;
     begin_strip(col, std::min(cut_.columns, jobs_.cols - col), strip % StripLayout::kLineSets);
     begin_slots(strip % layout_.slots().sets);
-    backwards_ = false;
     for (pass_ = 0; pass_ < jobs_.passes.size(); ++pass_) {
       const StripPass &pass = jobs_.passes[pass_];
       if (pass.kind == PassKind::kLines) {
@@ -72,12 +67,11 @@ private:
       }
       const std::size_t whole = divide_up(jobs_.rows / jobs_.part_rows, cut_.abreast);
       const std::size_t merged = divide_up(cut_.merged, cut_.abreast);
-      for (const Bundles &bundles : order_of_bundles(layout_, whole, merged, backwards_, pass.kind))
+      for (const Bundles &bundles : order_of_bundles(layout_, whole, merged, pass.kind))
         if (pass.kind == PassKind::kSums)
           add_sums(pass, bundles);
         else
           add_elements(pass, bundles);
-      backwards_ = !backwards_;
     }
   }
 
@@ -177,12 +171,11 @@ private:
     }
     const std::vector<Slot> slots = slots_with(bundles, values);
     const std::size_t all = jobs_.rows_of(slots.front().bundle.first);
-    if (!cut_.split) load_missing(slots, {0, all});
     for (const StripStage &stage : pass.stages)
       load_lines(stage);
     for (std::size_t first = 0; first < all; first += cut_.block_rows) {
       const Rows rows{first, std::min(cut_.block_rows, all - first)};
-      if (cut_.split) load_missing(slots, rows);
+      load_missing(slots, rows);
       for (const Slot &slot : slots) {
         add_block(pass, {slot.bundle, slot.at, rows.first, rows.count, given});
         block_set_ = (block_set_ + 1) % StripLayout::kBlockSets;
@@ -275,7 +268,6 @@ private:
 
   std::size_t pass_ = 0; ///< of the strip
   std::size_t block_set_ = 0;
-  bool backwards_ = false;
 };
 
 } // namespace

@@ -13,8 +13,8 @@ using Kind = StripTile::Kind;
 using PassKind = StripPass::Kind;
 
 constexpr std::size_t kToTheEnd = ~std::size_t{0};
-constexpr std::size_t kMostSets = 3, kPassing = 2;
-constexpr std::size_t kTogether = 3; ///< bundles at most that pass block by block
+constexpr std::size_t kMostSets = 3;
+constexpr std::size_t kTogether = 3; ///< bundles at most that pass at a time
 
 std::uint32_t even(std::size_t rows) { return static_cast<std::uint32_t>((rows + 1) / 2 * 2); }
 std::uint32_t height_of(const OpJobs &jobs, std::size_t value) {
@@ -216,7 +216,7 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   const auto panels = static_cast<std::uint32_t>(l.panels_);
   l.state_row_ = static_cast<std::uint32_t>(l.line_rows_ * kLineSets);
   l.state_region_ = l.line_regions_ * kLineSets;
-  l.state_panels_ = l.panels_ * (cut.split ? divide_up(cut.merged, cut.abreast) : 1);
+  l.state_panels_ = l.panels_ * divide_up(cut.merged, cut.abreast);
   l.blocks_row_ = l.state_row_ + kStateLines * 2 * static_cast<std::uint32_t>(l.state_panels_);
   l.blocks_region_ = l.state_region_ + kStateLines;
   for (const std::uint32_t height : l.block_heights_) {
@@ -252,21 +252,16 @@ bool StripLayout::find_slots(std::size_t rows, const StripCut &cut) {
     slots_ = {bundles_, 0, std::min(rows / all, kMostSets), alike};
     const std::size_t ahead = rows - all > last ? std::min((rows - all - last) / part_rows_, alike) : 0;
     if (slots_.sets == 1 && ahead > 0) slots_.sets = 2, slots_.shift = ahead;
-  } else if (cut.split) {
+  } else {
     slots_.passing = std::min(divide_up(cut.merged, cut.abreast), kTogether);
     passing_rows_ = even(cut.block_rows);
     const std::size_t passing = kPassingPlaces * slots_.passing * passing_rows_;
     if (rows < passing) return false;
     slots_.kept = std::min((rows - passing) / part_rows_, bundles_ - 1);
-  } else if (rows / part_rows_ >= kPassing) {
-    slots_ = {rows / part_rows_ - kPassing, kPassing, 1, 0};
-  } else {
-    return false;
   }
   small_ = slots_.passing == 0 && is_small ? slots_.sets : 0;
   alike_ = slots_.kept - (small_ > 0 ? 1 : 0) + (slots_.sets - 1) * slots_.shift;
-  if (passing_rows_ == 0) alike_ += slots_.passing;
-  const std::size_t places = passing_rows_ == 0 ? 0 : kPassingPlaces * slots_.passing;
+  const std::size_t places = kPassingPlaces * slots_.passing;
   regions_ = slots_region_;
   std::uint32_t first_row = slots_row_;
   for (const std::uint32_t height : heights_) {
@@ -280,7 +275,7 @@ bool StripLayout::find_slots(std::size_t rows, const StripCut &cut) {
 }
 
 std::uint32_t StripLayout::pstride(std::size_t value, std::size_t slot) const {
-  const std::uint32_t rows = is_small(slot) ? last_rows_ : passes_by_block(slot) ? passing_rows_ : part_rows_;
+  const std::uint32_t rows = is_small(slot) ? last_rows_ : passes(slot) ? passing_rows_ : part_rows_;
   return heights_[ranks_[index_of(value)]] * rows;
 }
 

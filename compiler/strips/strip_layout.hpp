@@ -16,10 +16,9 @@ namespace gradweave::compiler {
 /// How jobs are cut: strips of columns one after the other, of each the passes, of each pass parts of the rows.
 struct StripCut {
   std::size_t columns = 1;    ///< of a strip
-  std::size_t block_rows = 1; ///< of elements that are worked on at once
+  std::size_t block_rows = 1; ///< of a part that are loaded, summed, and worked on at once
   std::size_t merged = 1;     ///< parts at most that one run sums, of several slots if more lie beside each other
   std::size_t abreast = 1;    ///< parts that lie beside each other in a panel, each in lanes of its own
-  bool split = false;         ///< sums are taken block by block of the parts, as their rows come
 };
 
 /// Parts that lie beside each other: all have as many rows. A last part that has fewer is alone.
@@ -28,7 +27,7 @@ struct PartBundle {
 };
 
 /// Bundles of parts of summed matrices have slots. If there are fewer than bundles, the first ones keep theirs from
-/// pass to pass, and the others go through `passing` slots, or of as many at a time a block goes through a place.
+/// pass to pass, and of the others, `passing` at a time, a block each is in a place.
 /// Otherwise strips take `sets` of slots by turns, of which the next begins `shift` slots behind: as many of its
 /// bundles may come before the strip at hand has ended. Matrices that are summed after one another take the same slots:
 /// all but the last are loaded again where elements are computed.
@@ -47,7 +46,7 @@ class StripLayout {
 public:
   /// Values of elements in between, and those that are loaded or stored a block at a time, have so many places each.
   static constexpr std::size_t kBlockSets = 2;
-  /// Blocks of bundles that are not kept, where sums are split, go through so many places.
+  /// Blocks of bundles that are not kept go through so many places.
   static constexpr std::size_t kPassingPlaces = 3;
   /// Lines have two places, which strips take by turns.
   static constexpr std::size_t kLineSets = 2;
@@ -75,8 +74,8 @@ public:
   /// Of a summed matrix; consecutive slots lie behind each other, panel by panel, pstride() rows apart.
   StripPlace slot(std::size_t set, std::size_t value, std::size_t slot) const;
   std::uint32_t pstride(std::size_t value, std::size_t slot) const;
-  /// Whether the slot's bundle passes block by block, and where a block then is; panels lie pstride() apart.
-  bool passes_by_block(std::size_t slot) const { return passing_rows_ > 0 && slot >= slots_.kept; }
+  /// Whether the slot is of a bundle that is not kept, and where a block of it then is; panels lie pstride() apart.
+  bool passes(std::size_t slot) const { return slot >= slots_.kept; }
   StripPlace passing(std::size_t place, std::size_t value, std::size_t slot) const;
   std::size_t blocks() const { return blocks_; } ///< of a part: each a region
   /// The slot of another matrix of elements, for a block; its panels lie block_pstride() rows apart, of a matrix that
@@ -121,7 +120,7 @@ private:
   std::size_t lanes_ = 1, columns_ = 1, abreast_ = 1, parts_ = 1, whole_ = 1, bundles_ = 1;
   std::size_t panels_ = 1, state_panels_ = 1, regions_ = 0, blocks_ = 1, folds_ = 1;
   std::uint32_t part_rows_ = 0, last_rows_ = 0, block_rows_ = 0; ///< last_rows_: of the last bundle's slot
-  std::uint32_t passing_rows_ = 0;                               ///< of a block's place; 0: bundles pass as a whole
+  std::uint32_t passing_rows_ = 0;                               ///< of a block's place
   std::vector<std::size_t> summed_;                              ///< values
   std::vector<std::size_t> groups_;        ///< of each summed value: those of one group are summed together
   std::vector<std::size_t> ranks_;         ///< of each summed value, in its group

@@ -17,53 +17,44 @@ void StripSums::begin_slots(std::size_t set) {
   slot_set_ = set;
   loaded_lines_.clear();
   there_.clear();
-  held_.assign(layout_.slots().kept + layout_.slots().passing, kNothing);
 }
 
-StripSums::Slot StripSums::slot_with(std::size_t which, const std::vector<std::size_t> &values) {
-  const StripSlots &slots = layout_.slots();
-  Slot result{layout_.bundle(which), which, {}};
-  std::size_t &slot = result.at;
-  if (which >= slots.kept) {
-    const auto passing = held_.begin() + static_cast<std::ptrdiff_t>(slots.kept);
-    const auto found = std::find(passing, held_.end(), which);
-    if (found == held_.end()) next_passing_ = (next_passing_ + 1) % slots.passing;
-    slot = found != held_.end() ? static_cast<std::size_t>(found - held_.begin()) : slots.kept + next_passing_;
-  }
-  if (held_[slot] != which) there_.erase(slot);
-  held_[slot] = which;
-  const auto replaced = [&](std::size_t value) {
-    return std::find(values.begin(), values.end(), value) == values.end();
+/// Matrices that are summed after one another have the slot by turns.
+std::vector<std::size_t> StripSums::missing(std::size_t slot, const std::vector<std::size_t> &values) {
+  std::set<std::size_t> &there = there_[slot];
+  std::vector<std::size_t> all;
+  const auto is_asked_for = [&](std::size_t value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
   };
-  if (std::any_of(there_[slot].begin(), there_[slot].end(), replaced)) there_[slot].clear(); // another group's
+  if (!std::all_of(there.begin(), there.end(), is_asked_for)) there.clear();
   for (const std::size_t value : values)
-    if (there_[slot].insert(value).second) result.missing.push_back(value);
-  return result;
+    if (there.insert(value).second) all.push_back(value);
+  return all;
 }
 
 std::vector<StripSums::Slot> StripSums::slots_with(const Bundles &bundles, const std::vector<std::size_t> &values) {
   std::vector<Slot> all;
   for (std::size_t b = 0; b < bundles.count; ++b)
-    if (layout_.passes_by_block(bundles.first))
+    if (layout_.passes(bundles.first))
       all.push_back({layout_.bundle(bundles.first + b), layout_.slots().kept + b, values});
     else
-      all.push_back(slot_with(bundles.first + b, values));
+      all.push_back({layout_.bundle(bundles.first + b), bundles.first + b, missing(bundles.first + b, values)});
   return all;
 }
 
 StripSums::SlotRows StripSums::slot_rows(std::size_t value, std::size_t slot, const Rows &rows) const {
-  if (layout_.passes_by_block(slot)) {
+  if (layout_.passes(slot)) {
     const StripPlace place = layout_.passing(passing_place_, value, slot);
     return {{place.row, layout_.pstride(value, slot), 0}, {place.region, 1}};
   }
   const StripPlace place = layout_.slot(slot_set_, value, slot);
   return {{place.row + static_cast<std::uint32_t>(rows.first * (is_fp32(value) ? 2 : 1)), layout_.pstride(value, slot),
            static_cast<std::uint8_t>(rows.first % npu_.lanes())},
-          {place.region + rows.first / cut_.block_rows, divide_up(rows.count, cut_.block_rows)}};
+          {place.region + rows.first / cut_.block_rows, 1}};
 }
 
 void StripSums::load_missing(const std::vector<Slot> &slots, const Rows &rows) {
-  if (layout_.passes_by_block(slots.front().at)) passing_place_ = (passing_place_ + 1) % StripLayout::kPassingPlaces;
+  if (layout_.passes(slots.front().at)) passing_place_ = (passing_place_ + 1) % StripLayout::kPassingPlaces;
   for (const Slot &slot : slots)
     for (const std::size_t value : slot.missing) {
       const SlotRows place = slot_rows(value, slot.at, rows);
@@ -95,7 +86,7 @@ void StripSums::add_sums(const StripPass &pass, const Bundles &bundles) {
   for (const StripTile &t : stage.operands)
     if (t.kind == Kind::kMatrix) values.push_back(t.value);
   const std::vector<Slot> slots = slots_with(bundles, values);
-  const std::size_t step = cut_.split ? cut_.block_rows : stage.rows;
+  const std::size_t step = cut_.block_rows;
   std::vector<Program> sums{*stage.program};
   if (step < stage.rows) sums = chains_of(stage);
   begin_chains();

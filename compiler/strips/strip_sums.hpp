@@ -30,7 +30,7 @@ protected:
     std::size_t at = 0;
     std::vector<std::size_t> missing;
   };
-  /// Rows of a slot, from the begin of a block on: of one block, or of all.
+  /// Rows of a slot: a block.
   struct Rows {
     std::size_t first, count;
   };
@@ -74,17 +74,15 @@ private:
     const isa::vector::Program &program;
     std::size_t number; ///< of those that are under way
   };
-  static constexpr std::size_t kNothing = ~std::size_t{0};
 
-  Slot slot_with(std::size_t which, const std::vector<std::size_t> &values);
+  std::vector<std::size_t> missing(std::size_t slot, const std::vector<std::size_t> &values);
   static std::vector<isa::vector::Program> chains_of(const StripStage &stage);
   static ChainPart part_of(const StripStage &stage, const Chain &chain, const Rows &rows);
   StripRun run_of_sums(const StripStage &stage, const Chain &chain, const std::vector<Slot> &slots, const Rows &rows,
                        std::size_t parts);
 
-  std::size_t slot_set_ = 0, next_passing_ = 0, passing_place_ = 0;
+  std::size_t slot_set_ = 0, passing_place_ = 0;
   std::set<LineName> loaded_lines_;                                ///< that are there: of the strip
-  std::vector<std::size_t> held_;                                  ///< of each slot, the bundle
   std::map<std::size_t, std::set<std::size_t>> there_;             ///< of each slot, the values of the bundle
   std::map<std::pair<std::size_t, unsigned>, std::size_t> states_; ///< of each chain's registers, the place
 };

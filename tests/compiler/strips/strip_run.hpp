@@ -84,7 +84,7 @@ inline StripCut random_cut(Dice &dice, const Machine &npu, std::uint32_t rows) {
   const std::size_t block = dice.chance(0.5) ? npu.lanes() * dice.between(1, 12) : dice.between(1, 300);
   const std::size_t abreast = dice.chance(0.5) ? 1 : dice.between(2, 4);
   const std::size_t columns = dice.between(1, abreast == 1 ? 4 * npu.lanes() : npu.lanes() / abreast);
-  return {columns, std::min<std::size_t>({block, rows, 1024}), dice.between(1, 12), abreast, dice.chance(0.5)};
+  return {columns, std::min<std::size_t>({block, rows, 1024}), dice.between(1, 12), abreast};
 }
 
 } // namespace gradweave::compiler
