@@ -79,6 +79,11 @@ private:
   std::map<std::string, std::vector<float>> given_;
 };
 
+/// Of matrices that fit the scratchpad as a whole, and of some that have more than one part of their sums.
+inline std::uint32_t random_rows(Dice &dice) {
+  return dice.chance(0.1) ? dice.between(1025, 1200) : dice.between(2, 60);
+}
+
 /// Any cut: most fit.
 inline StripCut random_cut(Dice &dice, const Machine &npu, std::uint32_t rows) {
   const std::size_t block = dice.chance(0.5) ? npu.lanes() * dice.between(1, 12) : dice.between(1, 300);
