@@ -68,7 +68,8 @@ std::vector<StripCut> cuts_of(const StripJobs &jobs, const NpuConfig &npu) {
         if (merged == kFewParts || jobs.parts() > kFewParts)
           cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged, abreast});
   };
-  for (std::size_t panels = 1; panels <= kMostPanels; ++panels) {
+  const std::size_t most = jobs.parts() > 1 ? kMostPanels / 2 : kMostPanels; // parts are lanes, too
+  for (std::size_t panels = 1; panels <= most; ++panels) {
     std::size_t columns = std::min(jobs.cols, panels * npu.lanes());
     if (columns < jobs.cols && columns > beat) columns = columns / beat * beat;
     if (!cuts.empty() && columns == cuts.back().columns) break;
