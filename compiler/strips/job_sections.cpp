@@ -58,19 +58,24 @@ OpJobs some_steps(const OpJobs &jobs, std::size_t begin, std::size_t end) {
   return some;
 }
 
-/// Widths of a strip that fill panels, in whole beats of bf16, with blocks that are long enough.
+/// Widths of a strip that fill panels, or halves of one, in whole beats of bf16, with blocks that are long enough.
 std::vector<StripCut> cuts_of(const StripJobs &jobs, const NpuConfig &npu) {
   std::vector<StripCut> cuts;
-  const std::size_t beat = npu.bus_bytes / 2;
-  for (std::size_t panels = 1; panels <= kMostPanels; ++panels) {
+  const std::size_t beat = npu.bus_bytes / 2, half = npu.lanes() / 2;
+  const auto add = [&](std::size_t panels, std::size_t columns, std::size_t abreast) {
+    for (const std::size_t lines : {4, 8, 12}) // folds (StripLayout::folds()), or a few rows a lane
+      for (const std::size_t merged : {kFewParts, kManyParts})
+        if (merged == kFewParts || jobs.parts() > kFewParts)
+          cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged, abreast});
+  };
+  const std::size_t most = jobs.parts() > 1 ? kMostPanels / 2 : kMostPanels; // parts are lanes, too
+  for (std::size_t panels = 1; panels <= most; ++panels) {
     std::size_t columns = std::min(jobs.cols, panels * npu.lanes());
     if (columns < jobs.cols && columns > beat) columns = columns / beat * beat;
     if (!cuts.empty() && columns == cuts.back().columns) break;
-    for (const std::size_t lines : {8, 12}) // folds (StripLayout::folds()), or a few rows a lane
-      for (const std::size_t merged : {kFewParts, kManyParts})
-        if (merged == kFewParts || jobs.parts() > kFewParts)
-          cuts.push_back({columns, std::min(lines * npu.lanes() / panels, jobs.part_rows), merged});
+    add(panels, columns, 1);
   }
+  if (half >= beat && jobs.parts() > 1) add(1, half / beat * beat, 2);
   return cuts;
 }
 

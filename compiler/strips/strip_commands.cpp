@@ -24,9 +24,10 @@ public:
   }
   /// A run begins when its LOADs are done.
   void run(std::uint64_t cycles, std::uint64_t loaded) { vector_ = std::max(vector_, loaded) + kRunCycles + cycles; }
-  void store(const isa::DmaCommand &dma) {
-    memory_ = std::max(memory_, vector_);
-    move(dma);
+  /// Behind an item: LOADs that stand here come to memory when the runs of the item before are done.
+  void end_item() {
+    memory_ = std::max(memory_, begun_);
+    begun_ = vector_;
   }
   std::uint64_t memory() const { return memory_; }
   bool memory_is_ahead() const { return memory_ > vector_; }
@@ -36,37 +37,40 @@ private:
   static constexpr std::uint64_t kBeatShare = 3, kBeatsAShare = 2;
 
   const NpuConfig &npu_;
-  std::uint64_t memory_ = 0, vector_ = 0;
+  std::uint64_t memory_ = 0, vector_ = 0, begun_ = 0;
 };
 
 class Emitter {
 public:
   Emitter(const StripItems &plan, std::size_t regions, const NpuConfig &npu)
-      : plan_(plan), clock_(npu), commands_(regions), loaded_(plan.items.size()) {}
+      : plan_(plan), clock_(npu), commands_(regions), is_added_(plan.loads.size()), loaded_(plan.items.size()) {}
 
   std::vector<isa::Command> run(std::uint32_t first_semaphore) {
     write_programs();
     for (std::size_t at = 0; at < plan_.items.size(); ++at) {
-      while (next_ < plan_.loads.size() && plan_.loads[next_].before <= at)
-        add_load();
+      for (; next_ < plan_.loads.size() && plan_.loads[next_].before <= at; ++next_)
+        if (!is_added_[next_]) add_load(next_);
       for (const StripRun &run : plan_.items[at].runs)
         add_run(run, loaded_[at]);
       for (const StripStore &store : plan_.items[at].stores) {
         commands_.add(store.dma, {store.regions});
-        clock_.store(store.dma);
+        clock_.move(store.dma);
       }
-      while (next_ < plan_.loads.size() && plan_.loads[next_].from <= at + 1 && !clock_.memory_is_ahead())
-        add_load();
+      clock_.end_item();
+      for (std::size_t load = next_; load < plan_.loads.size() && !clock_.memory_is_ahead(); ++load)
+        if (!is_added_[load] && plan_.loads[load].from <= at + 1) add_load(load);
     }
     return commands_.encoded(first_semaphore);
   }
 
 private:
-  void add_load() {
-    const StripLoad &load = plan_.loads[next_++];
+  /// Before others whose places are not free yet, too: those of the next strip go beside this one's elements.
+  void add_load(std::size_t which) {
+    is_added_[which] = true;
+    const StripLoad &load = plan_.loads[which];
     commands_.add(load.dma, {}, {load.regions});
     clock_.move(load.dma);
-    loaded_[load.before] = clock_.memory();
+    loaded_[load.before] = std::max(loaded_[load.before], clock_.memory());
   }
 
   void write_programs() {
@@ -97,7 +101,8 @@ private:
   const StripItems &plan_;
   Clock clock_;
   OrderedCommands commands_;
-  std::size_t next_ = 0;                   ///< LOAD
+  std::size_t next_ = 0;                   ///< LOAD, behind those that had to come before a run
+  std::vector<bool> is_added_;             ///< of each LOAD
   std::vector<std::uint64_t> loaded_;      ///< of each item, when its LOADs are done
   std::vector<std::uint32_t> first_words_; ///< of each program
 };

@@ -1,6 +1,6 @@
 #include "compiler/strips/strip_items.hpp"
 
-#include "compiler/strips/strip_writer.hpp"
+#include "compiler/strips/strip_sums.hpp"
 #include "compiler/vector_stream/group/chain.hpp"
 #include "compiler/vector_stream/programs.hpp"
 
@@ -18,25 +18,17 @@ using Kind = StripTile::Kind;
 using PassKind = StripPass::Kind;
 using isa::vector::Program;
 
-/// Parts of the rows that are worked on together.
-struct Parts {
-  std::size_t first = 0, count = 1;
-};
-
-/// Parts that are kept, in runs of several, evenly between those that pass through: their LOADs go beside the runs of
-/// these. Every second pass has the latter in descending order, so that it begins with what is still there.
-std::vector<Parts> order_of_parts(const StripJobs &jobs, std::size_t kept, std::size_t merged, bool backwards,
-                                  PassKind kind) {
-  const std::size_t parts = jobs.parts(), whole = jobs.rows / jobs.part_rows;
-  std::vector<Parts> stay, pass, all;
-  for (std::size_t p = 0; p < kept;) {
-    const std::size_t most = kind == PassKind::kSums && p < whole ? std::min(merged, whole - p) : 1;
-    stay.push_back({p, std::min(most, kept - p)});
-    p += stay.back().count;
+/// Bundles that are kept, in runs of several, evenly between those that pass through: their LOADs go beside the runs of
+/// these. `whole`: how many have parts of all rows.
+std::vector<Bundles> order_of_bundles(const StripLayout &layout, std::size_t whole, std::size_t merged, PassKind kind) {
+  const StripSlots &slots = layout.slots();
+  std::vector<Bundles> stay, pass, all;
+  for (std::size_t b = 0; b < slots.kept; b += stay.back().count) {
+    const std::size_t most = kind == PassKind::kSums && b < whole ? std::min(merged, whole - b) : 1;
+    stay.push_back({b, std::min(most, slots.kept - b)});
   }
-  for (std::size_t p = kept; p < parts; ++p)
-    pass.push_back({p, 1});
-  if (backwards) std::reverse(pass.begin(), pass.end());
+  for (std::size_t b = slots.kept; b < layout.bundles(); b += pass.back().count)
+    pass.push_back({b, b < whole ? std::min(slots.passing, whole - b) : 1});
   for (std::size_t i = 0, taken = 0; i < pass.size(); ++i) {
     all.push_back(pass[i]);
     for (; taken < (i + 1) * stay.size() / pass.size(); ++taken)
@@ -45,20 +37,11 @@ std::vector<Parts> order_of_parts(const StripJobs &jobs, std::size_t kept, std::
   return pass.empty() ? stay : all;
 }
 
-/// Of a line or a number, told from all others of its value.
-struct LineName {
-  bool number;
-  std::size_t value, index;
-  bool operator<(const LineName &o) const {
-    return std::tie(number, value, index) < std::tie(o.number, o.value, o.index);
-  }
-};
-
-class Planning : StripWriter {
+class Planning : StripSums {
 public:
   Planning(const StripJobs &jobs, const OpJobs &of, const StripCut &cut, const StripLayout &layout,
            const std::vector<std::uint64_t> &addresses, const NpuConfig &npu)
-      : StripWriter(jobs, of, layout, addresses, npu), cut_(cut) {}
+      : StripSums(jobs, of, cut, layout, addresses, npu) {}
 
   std::optional<StripItems> run() {
     try {
@@ -75,96 +58,21 @@ private:
   void add_strip(std::size_t col) {
     const std::size_t strip = col / cut_.columns;
     begin_strip(col, std::min(cut_.columns, jobs_.cols - col), strip % StripLayout::kLineSets);
-    slot_set_ = strip % layout_.slots().sets;
-    loaded_lines_.clear();
-    there_.clear();
-    held_.assign(layout_.slots().kept + layout_.slots().passing, kNothing);
-    backwards_ = false;
+    begin_slots(strip % layout_.slots().sets);
     for (pass_ = 0; pass_ < jobs_.passes.size(); ++pass_) {
       const StripPass &pass = jobs_.passes[pass_];
       if (pass.kind == PassKind::kLines) {
         add_lines(pass.stages.front());
         continue;
       }
-      for (const Parts &parts : order_of_parts(jobs_, layout_.slots().kept, cut_.merged, backwards_, pass.kind))
+      const std::size_t whole = divide_up(jobs_.rows / jobs_.part_rows, cut_.abreast);
+      const std::size_t merged = divide_up(cut_.merged, cut_.abreast);
+      for (const Bundles &bundles : order_of_bundles(layout_, whole, merged, pass.kind))
         if (pass.kind == PassKind::kSums)
-          add_sums(pass, parts);
+          add_sums(pass, bundles);
         else
-          add_elements(pass, parts.first);
-      backwards_ = !backwards_;
+          add_elements(pass, bundles);
     }
-  }
-
-  std::size_t rows_of_part(std::size_t part) const {
-    return std::min(jobs_.part_rows, jobs_.rows - part * jobs_.part_rows);
-  }
-
-  /// The slot of a part, which is loaded if its matrices are not there.
-  std::size_t slot_with(std::size_t part, const std::vector<std::size_t> &values) {
-    const StripSlots &slots = layout_.slots();
-    std::size_t slot = part;
-    if (part >= slots.kept) {
-      const auto passing = held_.begin() + static_cast<std::ptrdiff_t>(slots.kept);
-      const auto found = std::find(passing, held_.end(), part);
-      if (found == held_.end()) next_passing_ = (next_passing_ + 1) % slots.passing;
-      slot = found != held_.end() ? static_cast<std::size_t>(found - held_.begin()) : slots.kept + next_passing_;
-    }
-    if (held_[slot] != part) there_.erase(slot);
-    held_[slot] = part;
-    const auto replaced = [&](std::size_t value) {
-      return std::find(values.begin(), values.end(), value) == values.end();
-    };
-    if (std::any_of(there_[slot].begin(), there_[slot].end(), replaced)) there_[slot].clear(); // another group's
-    for (const std::size_t value : values)
-      if (there_[slot].insert(value).second) {
-        const StripPlace place = layout_.slot(slot_set_, value, slot);
-        isa::DmaCommand d = matrix_dma(value, part * jobs_.part_rows, rows_of_part(part), false);
-        d.spm = {place.row, layout_.pstride(value), 0};
-        load(d, {place.region, layout_.blocks()});
-      }
-    return slot;
-  }
-
-  /// Lines that nothing has given yet.
-  void load_lines(const StripStage &stage) {
-    for (const StripTile &t : stage.operands) {
-      if (t.kind != Kind::kLine && t.kind != Kind::kNumber) continue;
-      if (!loaded_lines_.insert({t.kind == Kind::kNumber, t.value, t.index}).second) continue;
-      for (std::size_t copy = 0; copy < layout_.copies(t); ++copy) {
-        const StripPlace place = layout_.line(line_set_, t, t.index + copy);
-        load(line_dma(t, false, place.row), {place.region, 1});
-      }
-    }
-  }
-
-  /// One run: a part's lanes are behind those of the part before, whole panels each.
-  void add_sums(const StripPass &pass, const Parts &parts) {
-    const StripStage &stage = pass.stages[parts.first];
-    std::vector<std::size_t> values;
-    for (const StripTile &t : stage.operands)
-      if (t.kind == Kind::kMatrix) values.push_back(t.value);
-    std::size_t slot = 0;
-    for (std::size_t p = parts.count; p-- > 0;)
-      slot = slot_with(parts.first + p, values);
-    load_lines(stage);
-    const std::size_t lanes = (parts.count - 1) * layout_.panels() * npu_.lanes() + cols_;
-    Tiles tiles;
-    for (const StripTile &t : stage.operands)
-      if (t.kind == Kind::kMatrix) {
-        const StripPlace place = layout_.slot(slot_set_, t.value, slot);
-        tiles.operands.push_back(area_tile(place.row, layout_.pstride(t.value), stage.rows, lanes, is_fp32(t.value)));
-        tiles.reads.push_back({place.region, parts.count * layout_.blocks()});
-      } else {
-        add_line(t, t.index, parts.count, tiles.operands, tiles.reads);
-      }
-    for (const StripTile &t : stage.results) {
-      add_line(t, t.index, parts.count, tiles.results, tiles.writes);
-      for (std::size_t p = 0; p < parts.count; ++p)
-        loaded_lines_.insert({false, t.value, t.index + p});
-    }
-    StripItem item;
-    item.runs.push_back(run_of(stage, lanes, stage.rows, tiles));
-    out_.items.push_back(std::move(item));
   }
 
   void add_lines(const StripStage &stage) {
@@ -177,9 +85,9 @@ private:
     else
       item.runs.push_back(run_on_lines(stage, stage.operands, stage.results));
     for (const StripTile &t : stage.results) {
-      loaded_lines_.insert({false, t.value, t.index});
+      note_line(t.value, t.index);
       const StripPlace place = layout_.line(line_set_, t, t.index);
-      if (jobs_.in_memory[t.value]) item.stores.push_back({line_dma(t, true, place.row), {place.region, 1}});
+      if (jobs_.in_memory[t.value]) item.stores.push_back({line_dma(t, true, place), {place.region, 1}});
       repeat(t, item);
     }
     out_.items.push_back(std::move(item));
@@ -199,7 +107,7 @@ private:
   void add_chain(const StripStage &stage, StripItem &item) {
     const std::vector<unsigned> loops = loops_of(*stage.program);
     if (loops.size() != 1) throw std::length_error("a chain over parts has several loops");
-    std::map<unsigned, std::size_t> states;
+    begin_chains();
     for (std::size_t step = 0; step < stage.rows; ++step) {
       const ChainPart part = chain_part(*stage.program, loops.front(), step == 0, step + 1 == stage.rows,
                                         static_cast<std::uint32_t>(step));
@@ -212,51 +120,47 @@ private:
       for (const unsigned o : part.results)
         one.results.push_back(stage.results[o]);
       StripRun run = run_on_lines(one, one.operands, one.results);
-      add_states(part.restored, states, part.operands.size(), run, run.reads);
-      add_states(part.saved, states, isa::kOperandSlots + part.results.size(), run, run.writes);
+      add_states(part.restored, 0, cols_, part.operands.size(), run, run.reads);
+      add_states(part.saved, 0, cols_, isa::kOperandSlots + part.results.size(), run, run.writes);
       item.runs.push_back(std::move(run));
-    }
-  }
-
-  void add_states(const std::vector<unsigned> &registers, std::map<unsigned, std::size_t> &states, std::size_t slot,
-                  StripRun &run, std::vector<RegionRange> &regions) {
-    for (const unsigned reg : registers) {
-      const std::size_t variable = states.try_emplace(reg, states.size()).first->second;
-      const StripPlace place = layout_.state(variable);
-      isa::VectorTile t;
-      t.slot = static_cast<std::uint32_t>(slot++);
-      t.spm = {place.row, 2, 0};
-      t.rows = 1;
-      t.cols = static_cast<std::uint32_t>(cols_);
-      t.fp32 = t.same_step = true;
-      run.tiles.push_back(t);
-      regions.push_back({place.region, 1});
-      touch(regions.back());
     }
   }
 
   /// Copies of a line for runs of several parts, or folds.
   void repeat(const StripTile &line, StripItem &item) {
-    for (std::size_t copy = 1; copy < layout_.copies(line);) {
-      const std::size_t count = std::min<std::size_t>(isa::vector::kOutputs, layout_.copies(line) - copy);
+    if (layout_.copies(line) == 1) return;
+    for (std::size_t first = 0; first < cut_.abreast; ++first) {
+      std::vector<std::size_t> copies; // of which no two share a panel
+      for (std::size_t copy = first; copy < layout_.copies(line); copy += cut_.abreast)
+        if (copy > 0 || !layout_.first_is_line()) copies.push_back(copy);
+      repeat(line, copies, item);
+    }
+  }
+
+  void repeat(const StripTile &line, const std::vector<std::size_t> &copies, StripItem &item) {
+    for (std::size_t at = 0; at < copies.size();) {
+      const std::size_t count = std::min<std::size_t>(isa::vector::kOutputs, copies.size() - at);
       Program program;
       Tiles tiles;
       add_line(line, line.index, 1, tiles.operands, tiles.reads);
       StripStage stage{&program, 0, 1, true, {line}, {}};
-      for (std::size_t o = 0; o < count; ++o, ++copy) {
+      for (std::size_t o = 0; o < count; ++o, ++at) {
         isa::vector::Instruction i;
         i.d = static_cast<std::uint8_t>(isa::vector::kOutputCode + o);
         i.operands[0] = i.operands[1] = isa::vector::tile(0);
         program.sections[0].push_back(i);
         stage.results.push_back(line);
-        add_line(line, line.index + copy, 1, tiles.results, tiles.writes);
+        const StripPlace place = layout_.copy(line_set_, line, copies[at]);
+        tiles.results.push_back(area_tile(place.row, 2, 1, cols_, is_fp32(line.value)));
+        tiles.results.back().spm.rot = static_cast<std::uint8_t>(place.lane);
+        tiles.writes.push_back({place.region, 1});
       }
       item.runs.push_back(run_of(stage, cols_, 1, tiles));
     }
   }
 
   /// An item a block.
-  void add_elements(const StripPass &pass, std::size_t part) {
+  void add_elements(const StripPass &pass, const Bundles &bundles) {
     std::vector<std::size_t> values;
     std::set<std::size_t> given;
     for (const StripStage &stage : pass.stages) {
@@ -265,18 +169,23 @@ private:
       for (const StripTile &t : stage.results)
         given.insert(t.value);
     }
-    const std::size_t slot = slot_with(part, values);
+    const std::vector<Slot> slots = slots_with(bundles, values);
+    const std::size_t all = jobs_.rows_of(slots.front().bundle.first);
     for (const StripStage &stage : pass.stages)
       load_lines(stage);
-    for (std::size_t first = 0; first < rows_of_part(part); first += cut_.block_rows) {
-      const std::size_t rows = std::min(cut_.block_rows, rows_of_part(part) - first);
-      add_block(pass, {part, slot, first, rows, given});
-      block_set_ = (block_set_ + 1) % StripLayout::kBlockSets;
+    for (std::size_t first = 0; first < all; first += cut_.block_rows) {
+      const Rows rows{first, std::min(cut_.block_rows, all - first)};
+      load_missing(slots, rows);
+      for (const Slot &slot : slots) {
+        add_block(pass, {slot.bundle, slot.at, rows.first, rows.count, given});
+        block_set_ = (block_set_ + 1) % StripLayout::kBlockSets;
+      }
     }
   }
 
   struct Block {
-    std::size_t part, slot, first, rows;
+    PartBundle bundle;
+    std::size_t slot, first, rows;
     const std::set<std::size_t> &given; ///< values that the pass gives
   };
 
@@ -286,25 +195,27 @@ private:
   };
   Placed placed(std::size_t value, const Block &block) const {
     const StripLayout::Home &home = layout_.home(pass_, value);
-    const std::size_t height = is_fp32(value) ? 2 : 1;
+    const std::size_t height = is_fp32(value) ? 2 : 1, lanes = lanes_of(block.bundle.count);
     Placed p;
     if (home.summed) {
-      const StripPlace place = layout_.slot(slot_set_, home.slot, block.slot);
-      p.tile = area_tile(place.row + static_cast<std::uint32_t>(block.first * height), layout_.pstride(home.slot),
-                         block.rows, cols_, is_fp32(value));
-      p.tile.spm.rot = static_cast<std::uint8_t>(block.first % npu_.lanes());
-      p.regions = {place.region + block.first / cut_.block_rows, 1};
+      const SlotRows place = slot_rows(home.slot, block.slot, {block.first, block.rows});
+      p.tile = area_tile(place.spm.row, place.spm.pstride, block.rows, lanes, is_fp32(value));
+      p.tile.spm.rot = place.spm.rot;
+      p.regions = place.regions;
     } else {
       const StripPlace place = layout_.block(block_set_, home.slot);
-      p.tile = area_tile(place.row, layout_.block_pstride(static_cast<std::uint32_t>(height)), block.rows, cols_,
+      p.tile = area_tile(place.row, layout_.block_pstride(static_cast<std::uint32_t>(height)), block.rows, lanes,
                          is_fp32(value));
       p.regions = {place.region, 1};
     }
     return p;
   }
 
+  std::vector<isa::DmaCommand> block_dmas(std::size_t value, const Block &block, const Placed &p, bool stored) const {
+    return matrix_dmas(value, block.bundle, block.first, block.rows, stored, p.tile.spm);
+  }
+
   void add_block(const StripPass &pass, const Block &block) {
-    const std::size_t row = block.part * jobs_.part_rows + block.first;
     StripItem item;
     std::set<std::size_t> loaded;
     for (const StripStage &stage : pass.stages)
@@ -312,50 +223,51 @@ private:
         if (t.kind != Kind::kMatrix || layout_.is_kept(t.value) || block.given.count(t.value) != 0) continue;
         if (!loaded.insert(t.value).second) continue;
         const Placed p = placed(t.value, block);
-        isa::DmaCommand d = matrix_dma(t.value, row, block.rows, false);
-        d.spm = p.tile.spm;
-        load(d, p.regions);
+        load(block_dmas(t.value, block, p, false), p.regions);
       }
-    const std::size_t lanes_of = npu_.lanes();
-    const std::size_t folds = layout_.folds() > 1 && block.rows % lanes_of == 0 ? block.rows / lanes_of : 1;
-    const std::size_t lanes = (folds - 1) * lanes_of + cols_;
+    const std::size_t folds = layout_.folds() > 1 ? std::max<std::size_t>(block.rows / npu_.lanes(), 1) : 1;
     for (const StripStage &stage : pass.stages) {
-      Tiles tiles;
-      const auto add = [&](const StripTile &t, std::vector<AreaTile> &of, std::vector<RegionRange> &regions) {
-        if (t.kind != Kind::kMatrix) return add_line(t, t.index, folds, of, regions);
-        Placed p = placed(t.value, block);
-        if (folds > 1) {
-          p.tile.rows = npu_.lanes();
-          p.tile.cols = static_cast<std::uint32_t>(lanes);
-          p.tile.spm.pstride = npu_.lanes() * (p.tile.fp32 ? 2 : 1);
-        }
-        of.push_back(p.tile);
-        regions.push_back(p.regions);
-      };
-      for (const StripTile &t : stage.operands)
-        add(t, tiles.operands, tiles.reads);
-      for (const StripTile &t : stage.results)
-        add(t, tiles.results, tiles.writes);
-      item.runs.push_back(run_of(stage, lanes, block.rows / folds, tiles));
+      if (folds > 1) item.runs.push_back(run_on_block(stage, block, 0, npu_.lanes(), folds));
+      const std::size_t folded = folds > 1 ? folds * npu_.lanes() : 0;
+      if (folded < block.rows) item.runs.push_back(run_on_block(stage, block, folded, block.rows - folded, 1));
     }
     for (const std::size_t value : block.given) {
       if (!jobs_.in_memory[value]) continue;
       const Placed p = placed(value, block);
-      isa::DmaCommand d = matrix_dma(value, row, block.rows, true);
-      d.spm = p.tile.spm;
-      item.stores.push_back({d, p.regions});
+      for (const isa::DmaCommand &dma : block_dmas(value, block, p, true))
+        item.stores.push_back({dma, p.regions});
     }
     out_.items.push_back(std::move(item));
   }
 
-  static constexpr std::size_t kNothing = ~std::size_t{0};
-  const StripCut &cut_;
+  /// Rows `first` to `first + rows` of the block, and as many of each fold.
+  StripRun run_on_block(const StripStage &stage, const Block &block, std::size_t first, std::size_t rows,
+                        std::size_t folds) {
+    const std::size_t parts = (folds - 1) * cut_.abreast + block.bundle.count; // in lanes, or as many folds of them
+    Tiles tiles;
+    const auto add = [&](const StripTile &t, std::vector<AreaTile> &of, std::vector<RegionRange> &regions) {
+      if (t.kind != Kind::kMatrix) return add_copies(t, parts, of, regions);
+      Placed p = placed(t.value, block);
+      const std::uint32_t height = p.tile.fp32 ? 2 : 1;
+      p.tile.rows = static_cast<std::uint32_t>(rows);
+      p.tile.spm.row += static_cast<std::uint32_t>(first) * height;
+      p.tile.spm.rot = static_cast<std::uint8_t>((p.tile.spm.rot + first) % npu_.lanes());
+      if (folds > 1) {
+        p.tile.cols = static_cast<std::uint32_t>(lanes_of(parts));
+        p.tile.spm.pstride = npu_.lanes() * height;
+      }
+      of.push_back(p.tile);
+      regions.push_back(p.regions);
+    };
+    for (const StripTile &t : stage.operands)
+      add(t, tiles.operands, tiles.reads);
+    for (const StripTile &t : stage.results)
+      add(t, tiles.results, tiles.writes);
+    return run_of(stage, lanes_of(parts), rows, tiles);
+  }
+
   std::size_t pass_ = 0; ///< of the strip
-  std::size_t slot_set_ = 0, block_set_ = 0, next_passing_ = 0;
-  bool backwards_ = false;
-  std::set<LineName> loaded_lines_;                    ///< that are there: of the strip
-  std::vector<std::size_t> held_;                      ///< of each slot, the part
-  std::map<std::size_t, std::set<std::size_t>> there_; ///< of each slot, the values of the part
+  std::size_t block_set_ = 0;
 };
 
 } // namespace

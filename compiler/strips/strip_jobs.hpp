@@ -5,6 +5,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/job.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,7 @@ struct StripJobs {
   std::vector<bool> in_memory; ///< of each value: a step outside, or the graph, reads it
 
   std::size_t parts() const { return divide_up(rows, part_rows); }
+  std::size_t rows_of(std::size_t part) const { return std::min(part_rows, rows - part * part_rows); }
   /// Matrices that sums are taken of, ascending. None is written.
   std::vector<std::size_t> summed() const;
 };

@@ -13,8 +13,8 @@ using Kind = StripTile::Kind;
 using PassKind = StripPass::Kind;
 
 constexpr std::size_t kToTheEnd = ~std::size_t{0};
-constexpr std::size_t kMostSets = 3, kPassing = 2;
-constexpr std::uint32_t kStateLines = 4; ///< registers that a chain hands on, at most: as many as a run's results
+constexpr std::size_t kMostSets = 3;
+constexpr std::size_t kTogether = 3; ///< bundles at most that pass at a time
 
 std::uint32_t even(std::size_t rows) { return static_cast<std::uint32_t>((rows + 1) / 2 * 2); }
 std::uint32_t height_of(const OpJobs &jobs, std::size_t value) {
@@ -60,6 +60,30 @@ StripLayout::LineKey StripLayout::key_of(const StripTile &tile) {
   return {tile.kind == Kind::kNumber ? Kind::kNumber : Kind::kLine, tile.value};
 }
 
+/// False: parts have no room beside each other, or lines are not by part.
+bool StripLayout::find_bundles(const StripJobs &jobs, const StripCut &cut, const NpuConfig &npu) {
+  lanes_ = npu.lanes();
+  columns_ = cut.columns;
+  abreast_ = cut.abreast;
+  parts_ = jobs.parts();
+  whole_ = jobs.rows / jobs.part_rows;
+  bundles_ = divide_up(whole_, abreast_) + (whole_ < parts_ ? 1 : 0);
+  panels_ = divide_up(columns_, lanes_);
+  part_rows_ = even(jobs.part_rows);
+  last_rows_ = even(jobs.rows_of(parts_ - 1));
+  if (abreast_ == 1) return true;
+  for (const StripPass &pass : jobs.passes)
+    for (std::size_t part = 0; pass.kind == PassKind::kSums && part < parts_; ++part)
+      for (const StripTile &t : pass.stages[part].results)
+        if (t.index != part) return false;
+  return abreast_ * columns_ <= lanes_;
+}
+
+PartBundle StripLayout::bundle(std::size_t which) const {
+  if (which == divide_up(whole_, abreast_)) return {whole_, 1};
+  return {which * abreast_, std::min(abreast_, whole_ - which * abreast_)};
+}
+
 void StripLayout::find_groups(const StripJobs &jobs) {
   groups_.assign(summed_.size(), kToTheEnd);
   std::size_t group = 0;
@@ -100,13 +124,15 @@ void StripLayout::find_lines(const StripJobs &jobs, std::size_t merged) {
       for (const StripTile &t : stage.operands)
         if (t.kind == Kind::kLine) {
           std::size_t &copies = lines_[key_of(t)].copies;
-          copies = std::max(copies, pass.kind == PassKind::kSums ? merged : folds_);
+          copies = std::max(copies, pass.kind == PassKind::kSums ? merged : folds_ * abreast_);
         }
     }
   for (auto &[key, lines] : lines_) {
     lines.first_row = line_rows_;
     lines.first_region = line_regions_;
-    const std::size_t count = std::max(lines.entries, lines.copies);
+    const std::size_t entries = abreast_ == 1 || lines.entries < parts_ ? lines.entries : bundles_;
+    const std::size_t copies = lines.copies / abreast_ + (first_is_line() || lines.copies == 1 ? 0 : 1);
+    const std::size_t count = std::max(entries, copies);
     line_rows_ += count * 2 * panels_;
     line_regions_ += count;
   }
@@ -177,21 +203,21 @@ void StripLayout::place_elements(const StripJobs &jobs, std::size_t pass, const 
 std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs &of, const StripCut &cut,
                                              const NpuConfig &npu) {
   StripLayout l;
-  l.panels_ = divide_up(cut.columns, npu.lanes());
-  if (l.panels_ == 1 && cut.block_rows % npu.lanes() == 0) l.folds_ = cut.block_rows / npu.lanes();
-  l.part_rows_ = even(jobs.part_rows);
+  if (!l.find_bundles(jobs, cut, npu)) return std::nullopt;
+  if (l.panels_ == 1) l.folds_ = std::max<std::size_t>(cut.block_rows / npu.lanes(), 1);
   l.block_rows_ = static_cast<std::uint32_t>(cut.block_rows);
   l.blocks_ = divide_up(jobs.part_rows, cut.block_rows);
   l.summed_ = jobs.summed();
   l.find_groups(jobs);
-  l.find_lines(jobs, cut.merged);
+  l.find_lines(jobs, divide_up(cut.merged, cut.abreast) * cut.abreast);
   for (const auto &[key, lines] : l.lines_)
-    if (lines.entries > 1 && lines.copies > 1) return std::nullopt;
+    if (lines.entries > 1 && (lines.copies > 1 || (l.abreast_ > 1 && lines.entries != l.parts_))) return std::nullopt;
   l.find_homes(jobs, of);
   const auto panels = static_cast<std::uint32_t>(l.panels_);
   l.state_row_ = static_cast<std::uint32_t>(l.line_rows_ * kLineSets);
   l.state_region_ = l.line_regions_ * kLineSets;
-  l.blocks_row_ = l.state_row_ + kStateLines * 2 * panels;
+  l.state_panels_ = l.panels_ * divide_up(cut.merged, cut.abreast);
+  l.blocks_row_ = l.state_row_ + kStateLines * 2 * static_cast<std::uint32_t>(l.state_panels_);
   l.blocks_region_ = l.state_region_ + kStateLines;
   for (const std::uint32_t height : l.block_heights_) {
     l.block_firsts_.push_back(l.block_set_rows_);
@@ -209,34 +235,62 @@ std::optional<StripLayout> StripLayout::make(const StripJobs &jobs, const OpJobs
   l.heights_ = heights.begin()->second;
   for (const auto &[group, of_group] : heights)
     if (of_group != l.heights_) return std::nullopt;
-  std::uint32_t part = 0; // rows of the scratchpad for a slot of each
-  for (const std::uint32_t height : l.heights_)
-    part += height * l.part_rows_ * panels;
-  const std::size_t slots = (npu.spm_rows() - l.slots_row_) / part, parts = jobs.parts();
-  if (slots >= parts)
-    l.slots_ = {parts, 0, std::min(slots / parts, kMostSets)};
-  else if (slots >= kPassing)
-    l.slots_ = {slots - kPassing, kPassing, 1};
-  else
-    return std::nullopt;
-  const std::size_t count = l.slots_.kept + l.slots_.passing;
-  for (const std::uint32_t height : l.heights_) {
-    l.first_rows_.push_back(l.set_rows_);
-    l.first_regions_.push_back(l.set_regions_);
-    l.set_rows_ += static_cast<std::uint32_t>(count) * height * l.part_rows_ * panels;
-    l.set_regions_ += count * l.blocks_;
-  }
-  l.regions_ = l.slots_region_ + l.slots_.sets * l.set_regions_;
+  if (!l.find_slots(npu.spm_rows() - l.slots_row_, cut)) return std::nullopt;
   return l;
 }
 
-std::uint32_t StripLayout::pstride(std::size_t value) const { return heights_[ranks_[index_of(value)]] * part_rows_; }
+/// `rows`: of the scratchpad.
+bool StripLayout::find_slots(std::size_t rows, const StripCut &cut) {
+  std::uint32_t row = 0; // of the scratchpad for one of each matrix
+  for (const std::uint32_t height : heights_)
+    row += height * static_cast<std::uint32_t>(panels_);
+  rows /= row;
+  const bool is_small = last_rows_ < part_rows_;
+  const std::size_t alike = bundles_ - (is_small ? 1 : 0), last = is_small ? last_rows_ : 0;
+  const std::size_t all = alike * part_rows_ + last;
+  if (rows >= all) {
+    slots_ = {bundles_, 0, std::min(rows / all, kMostSets), alike};
+    const std::size_t ahead = rows - all > last ? std::min((rows - all - last) / part_rows_, alike) : 0;
+    if (slots_.sets == 1 && ahead > 0) slots_.sets = 2, slots_.shift = ahead;
+  } else {
+    slots_.passing = std::min(divide_up(cut.merged, cut.abreast), kTogether);
+    passing_rows_ = even(cut.block_rows);
+    const std::size_t passing = kPassingPlaces * slots_.passing * passing_rows_;
+    if (rows < passing) return false;
+    slots_.kept = std::min((rows - passing) / part_rows_, bundles_ - 1);
+  }
+  small_ = slots_.passing == 0 && is_small ? slots_.sets : 0;
+  alike_ = slots_.kept - (small_ > 0 ? 1 : 0) + (slots_.sets - 1) * slots_.shift;
+  const std::size_t places = kPassingPlaces * slots_.passing;
+  regions_ = slots_region_;
+  std::uint32_t first_row = slots_row_;
+  for (const std::uint32_t height : heights_) {
+    first_rows_.push_back(first_row);
+    first_regions_.push_back(regions_);
+    const std::size_t of_one = alike_ * part_rows_ + small_ * last_rows_ + places * passing_rows_;
+    first_row += static_cast<std::uint32_t>(of_one * panels_) * height;
+    regions_ += (alike_ + small_) * blocks_ + places;
+  }
+  return true;
+}
+
+std::uint32_t StripLayout::pstride(std::size_t value, std::size_t slot) const {
+  const std::uint32_t rows = is_small(slot) ? last_rows_ : passes(slot) ? passing_rows_ : part_rows_;
+  return heights_[ranks_[index_of(value)]] * rows;
+}
 
 StripPlace StripLayout::slot(std::size_t set, std::size_t value, std::size_t slot) const {
-  const std::size_t at = ranks_[index_of(value)];
-  const auto rows = static_cast<std::uint32_t>(slot * panels_) * heights_[at] * part_rows_;
-  return {slots_row_ + static_cast<std::uint32_t>(set) * set_rows_ + first_rows_[at] + rows,
-          slots_region_ + set * set_regions_ + first_regions_[at] + slot * blocks_};
+  const std::size_t at = ranks_[index_of(value)], which = is_small(slot) ? alike_ + set : slot + set * slots_.shift;
+  const std::size_t rows = is_small(slot) ? alike_ * part_rows_ + set * last_rows_ : which * part_rows_;
+  return {first_rows_[at] + static_cast<std::uint32_t>(rows * panels_) * heights_[at],
+          first_regions_[at] + which * blocks_};
+}
+
+StripPlace StripLayout::passing(std::size_t place, std::size_t value, std::size_t slot) const {
+  const std::size_t at = ranks_[index_of(value)], which = place * slots_.passing + slot - slots_.kept;
+  const std::size_t rows = alike_ * part_rows_ + which * passing_rows_;
+  return {first_rows_[at] + static_cast<std::uint32_t>(rows * panels_) * heights_[at],
+          first_regions_[at] + alike_ * blocks_ + which};
 }
 
 std::uint32_t StripLayout::block_pstride(std::uint32_t height) const { return even(std::size_t{height} * block_rows_); }
@@ -248,12 +302,23 @@ StripPlace StripLayout::block(std::size_t set, std::size_t slot) const {
 
 StripPlace StripLayout::line(std::size_t set, const StripTile &tile, std::size_t entry) const {
   const Lines &lines = lines_.at(key_of(tile));
-  return {static_cast<std::uint32_t>(set * line_rows_ + lines.first_row + entry * 2 * panels_),
-          set * line_regions_ + lines.first_region + entry};
+  const bool is_last = lines.entries > 1 && entry >= whole_; // of the parts: its bundle is its own
+  const std::size_t at = is_last ? divide_up(entry, abreast_) : entry / abreast_;
+  return {static_cast<std::uint32_t>(set * line_rows_ + lines.first_row + at * 2 * panels_),
+          set * line_regions_ + lines.first_region + at, is_last ? 0 : lane_in_panel(entry)};
+}
+
+StripPlace StripLayout::copy(std::size_t set, const StripTile &tile, std::size_t copy) const {
+  StripPlace place = line(set, tile, 0);
+  const std::size_t panel = copy / abreast_ + (first_is_line() ? 0 : 1);
+  place.row += static_cast<std::uint32_t>(panel * 2 * panels_);
+  place.region += panel;
+  place.lane = lane_in_panel(copy);
+  return place;
 }
 
 StripPlace StripLayout::state(std::size_t variable) const {
-  return {state_row_ + static_cast<std::uint32_t>(variable * 2 * panels_), state_region_ + variable};
+  return {state_row_ + static_cast<std::uint32_t>(variable * 2 * state_panels_), state_region_ + variable};
 }
 
 } // namespace gradweave::compiler

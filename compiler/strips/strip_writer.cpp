@@ -28,11 +28,12 @@ void StripWriter::begin_strip(std::size_t col, std::size_t cols, std::size_t lin
   line_set_ = line_set;
 }
 
-void StripWriter::load(const isa::DmaCommand &dma, const RegionRange &regions) {
-  StripLoad load{dma, regions, 0, item()};
+void StripWriter::load(const std::vector<isa::DmaCommand> &dmas, const RegionRange &regions) {
+  std::size_t from = 0;
   for (std::size_t r = regions.first; r < regions.first + regions.count; ++r)
-    load.from = std::max(load.from, free_from_[r]);
-  out_.loads.push_back(load);
+    from = std::max(from, free_from_[r]);
+  for (const isa::DmaCommand &dma : dmas)
+    out_.loads.push_back({dma, regions, from, item()});
   touch(regions);
 }
 
@@ -40,19 +41,26 @@ void StripWriter::touch(const RegionRange &regions) {
   std::fill_n(free_from_.begin() + static_cast<std::ptrdiff_t>(regions.first), regions.count, item() + 1);
 }
 
-isa::DmaCommand StripWriter::matrix_dma(std::size_t value, std::size_t row, std::size_t rows, bool stored) const {
+std::vector<isa::DmaCommand> StripWriter::matrix_dmas(std::size_t value, const PartBundle &bundle, std::size_t first,
+                                                      std::size_t rows, bool stored, const isa::SpmTile &spm) const {
   isa::DmaCommand d;
   d.store = stored;
   d.fp32 = is_fp32(value);
   const std::uint64_t bytes = d.fp32 ? 4 : 2;
-  d.dram_addr = addresses_[value] + (row * jobs_.cols + col_) * bytes;
   d.pitch = rows == 1 ? 0 : static_cast<std::uint32_t>(jobs_.cols * bytes);
   d.rows = static_cast<std::uint32_t>(rows);
   d.cols = static_cast<std::uint32_t>(cols_);
-  return d;
+  std::vector<isa::DmaCommand> all;
+  for (std::size_t part = bundle.first; part < bundle.first + bundle.count; ++part) {
+    d.dram_addr = addresses_[value] + ((part * jobs_.part_rows + first) * jobs_.cols + col_) * bytes;
+    d.spm = spm;
+    d.spm.rot = static_cast<std::uint8_t>((spm.rot + layout_.lane_in_panel(part - bundle.first)) % npu_.lanes());
+    all.push_back(d);
+  }
+  return all;
 }
 
-isa::DmaCommand StripWriter::line_dma(const StripTile &tile, bool stored, std::uint32_t row) const {
+isa::DmaCommand StripWriter::line_dma(const StripTile &tile, bool stored, const StripPlace &place) const {
   isa::DmaCommand d;
   d.store = stored;
   d.fp32 = is_fp32(tile.value);
@@ -60,7 +68,7 @@ isa::DmaCommand StripWriter::line_dma(const StripTile &tile, bool stored, std::u
   d.dram_addr = addresses_[tile.value] + first * (d.fp32 ? 4 : 2);
   d.rows = 1;
   d.cols = tile.kind == Kind::kNumber ? 1 : static_cast<std::uint32_t>(cols_);
-  d.spm = {row, 2, 0};
+  d.spm = {place.row, 2, static_cast<std::uint8_t>(place.lane)};
   return d;
 }
 
@@ -74,12 +82,21 @@ AreaTile StripWriter::area_tile(std::uint32_t row, std::uint32_t pstride, std::s
   return t;
 }
 
+void StripWriter::add_copies(const StripTile &t, std::size_t parts, std::vector<AreaTile> &tiles,
+                             std::vector<RegionRange> &regions) const {
+  if (layout_.copies(t) == 1) return add_line(t, t.index, 1, tiles, regions);
+  const StripPlace place = layout_.copy(line_set_, t, 0), last = layout_.copy(line_set_, t, parts - 1);
+  tiles.push_back(area_tile(place.row, 2, 1, lanes_of(parts), is_fp32(t.value)));
+  regions.push_back({place.region, last.region + 1 - place.region});
+}
+
 void StripWriter::add_line(const StripTile &t, std::size_t entry, std::size_t parts, std::vector<AreaTile> &tiles,
                            std::vector<RegionRange> &regions) const {
-  const StripPlace place = layout_.line(line_set_, t, entry);
-  const std::size_t lanes = (parts - 1) * layout_.panels() * npu_.lanes() + cols_;
-  tiles.push_back(area_tile(place.row, 2, 1, t.kind == Kind::kNumber ? 1 : lanes, is_fp32(t.value)));
-  regions.push_back({place.region, t.kind == Kind::kNumber ? 1 : parts});
+  const StripPlace place = layout_.line(line_set_, t, entry), last = layout_.line(line_set_, t, entry + parts - 1);
+  const bool is_number = t.kind == Kind::kNumber;
+  tiles.push_back(area_tile(place.row, 2, 1, is_number ? 1 : lanes_of(parts), is_fp32(t.value)));
+  tiles.back().spm.rot = static_cast<std::uint8_t>(place.lane);
+  regions.push_back({place.region, is_number ? 1 : last.region + 1 - place.region});
 }
 
 StripRun StripWriter::run_of(const StripStage &stage, std::size_t lanes, std::size_t steps, const Tiles &tiles) {

@@ -28,17 +28,23 @@ protected:
   void begin_strip(std::size_t col, std::size_t cols, std::size_t line_set);
 
   /// Before the item's runs, as soon as nobody uses what the regions have.
-  void load(const isa::DmaCommand &dma, const RegionRange &regions);
+  void load(const std::vector<isa::DmaCommand> &dmas, const RegionRange &regions);
   /// The item uses the regions.
   void touch(const RegionRange &regions);
 
-  /// Rows of a matrix in memory, of the strip's columns.
-  isa::DmaCommand matrix_dma(std::size_t value, std::size_t row, std::size_t rows, bool stored) const;
-  /// A line of the strip's columns, or a number, at a row of the scratchpad.
-  isa::DmaCommand line_dma(const StripTile &tile, bool stored, std::uint32_t row) const;
+  /// Rows of a matrix in memory, from row `first` of each part of the bundle on, of the strip's columns.
+  std::vector<isa::DmaCommand> matrix_dmas(std::size_t value, const PartBundle &bundle, std::size_t first,
+                                           std::size_t rows, bool stored, const isa::SpmTile &spm) const;
+  /// A line of the strip's columns, or a number, at a place of the scratchpad.
+  isa::DmaCommand line_dma(const StripTile &tile, bool stored, const StripPlace &place) const;
+  /// Lanes of so many parts, from the first one of a bundle on.
+  std::size_t lanes_of(std::size_t parts) const { return layout_.lane_of(parts - 1) + cols_; }
 
   static AreaTile area_tile(std::uint32_t row, std::uint32_t pstride, std::size_t rows, std::size_t cols, bool fp32);
-  /// A line, or as many of its copies, or of the value's lines, as there are parts.
+  /// As many copies of a line as there are parts; or the line, or number, that has none.
+  void add_copies(const StripTile &t, std::size_t parts, std::vector<AreaTile> &tiles,
+                  std::vector<RegionRange> &regions) const;
+  /// As many of the value's lines as there are parts.
   void add_line(const StripTile &t, std::size_t entry, std::size_t parts, std::vector<AreaTile> &tiles,
                 std::vector<RegionRange> &regions) const;
   /// A run of the stage over so many lanes and steps.

@@ -31,7 +31,7 @@ using graph::TensorId;
 /// How a pass may be compiled to leave room for epilogues.
 struct Variant {
   std::size_t machine = 0; ///< which of those that there are
-  bool dw_major = false;
+  compiler::Schedule schedule{};
   std::uint32_t ahead = 1; ///< EpilogueRoom's
   compiler::EpilogueRoom::Among among = compiler::EpilogueRoom::Among::kBefore;
 };
@@ -107,8 +107,7 @@ private:
     return compiler::compile({product.layer}, npu, options_of(product, schedule), cache);
   }
   compiler::Compiled compile(std::size_t pass, const Variant &variant) {
-    return compile(pass, machines_[variant.machine],
-                   variant.dw_major ? compiler::Schedule::kDwMajor : options_.schedule, caches_[variant.machine]);
+    return compile(pass, machines_[variant.machine], variant.schedule, caches_[variant.machine]);
   }
   compiler::EpilogueRoom room(const Variant &variant) const {
     compiler::EpilogueRoom room =
@@ -118,14 +117,14 @@ private:
     return room;
   }
 
-  std::vector<Variant> variants(const ProductPass &pass) const {
+  std::vector<Variant> variants(const std::vector<compiler::Schedule> &schedules) const {
     using Among = compiler::EpilogueRoom::Among;
     std::vector<Variant> all;
     for (std::size_t machine = 0; machine < machines_.size(); ++machine)
-      for (const bool dw_major : {false, true})
+      for (const compiler::Schedule schedule : schedules)
         for (const std::uint32_t ahead : {1U, static_cast<std::uint32_t>(compiler::kEpiloguePlaces - 1)})
           for (const Among among : {Among::kBefore, Among::kBehind, Among::kLast})
-            if (!dw_major || pass.pass == compiler::Pass::kBackward) all.push_back({machine, dw_major, ahead, among});
+            all.push_back({machine, schedule, ahead, among});
     return all;
   }
 
@@ -138,8 +137,14 @@ private:
     const std::vector<OpId> with = neighbours(ops_of(all));
     Choice best;
     best.cycles = cycles(place_product(products_.passes[index], alone, graph_, memory_).commands) + cycles_of(with);
-    for (const Variant &variant : variants(products_.passes[index]))
+    const bool both = products_.passes[index].pass == compiler::Pass::kBackward;
+    std::vector<compiler::Schedule> schedules{options_.schedule};
+    if (both) schedules.push_back(compiler::Schedule::kDwMajor);
+    for (const Variant &variant : variants(schedules))
       try_variant(index, all, with, variant, best);
+    if (both && ops_of(best.epilogues).size() < ops_of(all).size())
+      for (const Variant &variant : variants({compiler::Schedule::kSequential}))
+        try_variant(index, all, with, variant, best);
     std::vector<std::size_t> &counts = known_[key].counts;
     for (const PassEpilogue &epilogue : all)
       counts.push_back(count_of(best, epilogue.of));

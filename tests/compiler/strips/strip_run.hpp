@@ -79,10 +79,17 @@ private:
   std::map<std::string, std::vector<float>> given_;
 };
 
+/// Of matrices that fit the scratchpad as a whole, and of some that have more than one part of their sums.
+inline std::uint32_t random_rows(Dice &dice) {
+  return dice.chance(0.1) ? dice.between(1025, 1200) : dice.between(2, 60);
+}
+
 /// Any cut: most fit.
 inline StripCut random_cut(Dice &dice, const Machine &npu, std::uint32_t rows) {
   const std::size_t block = dice.chance(0.5) ? npu.lanes() * dice.between(1, 12) : dice.between(1, 300);
-  return {dice.between(1, 4 * npu.lanes()), std::min<std::size_t>({block, rows, 1024}), dice.between(1, 12)};
+  const std::size_t abreast = dice.chance(0.5) ? 1 : dice.between(2, 4);
+  const std::size_t columns = dice.between(1, abreast == 1 ? 4 * npu.lanes() : npu.lanes() / abreast);
+  return {columns, std::min<std::size_t>({block, rows, 1024}), dice.between(1, 12), abreast};
 }
 
 } // namespace gradweave::compiler
