@@ -16,6 +16,9 @@ namespace {
 
 /// Bursts and commands that are simulated for a change, on average at most.
 constexpr std::uint64_t kChangeWork = 30'000;
+/// Or one part of so many of what was simulated to weave sections, to share tiles and to put gradients off, if that is
+/// more.
+constexpr std::uint64_t kAfterWeaving = 8;
 /// A part of so many of the changes is tried from each beginning before half of them are given up.
 constexpr std::uint64_t kParts = 8;
 /// Changes of two neighbours at most that are tried to weave them.
@@ -31,10 +34,8 @@ public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         threads_(options.threads != 0 ? options.threads : usable_cores()),
-        own_(npu, options.layer_plans, options.objective, [this] {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          tell();
-        }) {}
+        own_(npu, options.layer_plans, options.objective, [this] { tell_locked(); }),
+        beside_(npu, options.layer_plans, options.objective, [this] { tell_locked(); }) {}
 
   SearchedStep run();
 
@@ -43,8 +44,9 @@ private:
 
   void plan_layers();
   std::vector<Walk> begin_all();
-  Walk make_walk() const {
-    return std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_, options_.objective);
+  Walk make_walk() {
+    return std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, beside_, progress_,
+                                      options_.objective);
   }
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
@@ -63,6 +65,10 @@ private:
   template <typename Take> void for_passes(const Take &take);
   void report(std::uint64_t done);
   void tell();
+  void tell_locked() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tell();
+  }
 
   const std::vector<Layer> &layers_;
   const Machine &npu_;
@@ -70,6 +76,7 @@ private:
   Layout layout_;
   unsigned threads_;
   LayerPlans own_;
+  PlansBeside beside_;
   SearchedStep found_;
   SearchWork together_; ///< of all walks
   std::mutex mutex_;    ///< of what threads share, which is only this:
@@ -217,7 +224,8 @@ void StepSearch::weave(StepWalk &walk) {
 
 /// Goes on until the walk has tried so many changes, or has done the work that they may take.
 void StepSearch::run_until(StepWalk &walk, std::uint64_t changes) {
-  walk.run(changes - std::min(changes, walk.work().tried), changes * kChangeWork);
+  const std::uint64_t bursts = std::max(changes * kChangeWork, walk.woven_bursts() / kAfterWeaving);
+  walk.run(changes - std::min(changes, walk.work().tried), bursts);
 }
 
 /// Takes the walk's plans if they are the fastest, and what it did.
@@ -251,7 +259,9 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
 void StepSearch::search_conventional() {
   found_.work = own_.conventional_work();
   found_.work += own_.other_work();
-  found_.work += together_;
+  found_.work += together_; // which has the bursts and the seconds of these:
+  found_.work.tried += beside_.work().tried;
+  found_.work.simulated += beside_.work().simulated;
   SearchWork late;
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
   while (own_.search_conventional(found_.work.bursts, threads_, progress)) {

@@ -25,9 +25,10 @@ constexpr std::uint32_t kLinkedShare = 3;
 } // namespace
 
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
-                   const LayerPlans &own, const std::function<void()> &progress, Objective objective)
-    : layers_(layers), layout_(layout), npu_(npu), judge_(npu, objective), progress_(progress), changer_(npu),
-      weaver_(npu), mover_(npu) {
+                   const LayerPlans &own, PlansBeside &beside, const std::function<void()> &progress,
+                   Objective objective)
+    : layers_(layers), layout_(layout), npu_(npu), judge_(npu, objective), beside_(beside), progress_(progress),
+      changer_(npu), weaver_(npu), mover_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   const auto add = [&](std::uint32_t i, Pass direction) {
     if (takes_part(layers[i], direction)) sections_.push_back({i, &own.of(layers[i], direction), {}, {}});

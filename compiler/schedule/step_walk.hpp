@@ -4,6 +4,7 @@
 
 #include "compiler/search/judge.hpp"
 #include "compiler/search/layer_plans.hpp"
+#include "compiler/search/plans_beside.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>
@@ -17,9 +18,9 @@ namespace gradweave::compiler {
 class StepWalk {
 public:
   /// The references must outlive the object. `layout`: of all layers under the pass. Takes the plans to begin with and
-  /// to change to from `own`. `progress` is called before each change; it may throw.
+  /// to change to from `own` and `beside`. `progress` is called before each change; it may throw.
   StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu, const LayerPlans &own,
-           const std::function<void()> &progress, Objective objective = Objective::kCycles);
+           PlansBeside &beside, const std::function<void()> &progress, Objective objective = Objective::kCycles);
 
   /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
   void begin(std::size_t level);
@@ -50,6 +51,8 @@ public:
   std::vector<PhasePlan> plans() const { return range(0, sections_.size()); }
   /// What the walk has done; `tried` and `simulated`: on the whole step.
   const SearchWork &work() const { return work_; }
+  /// Share of SearchWork::bursts that weaving, tiles of parts and gradients that were put off took.
+  std::uint64_t woven_bursts() const { return woven_bursts_; }
   std::uint64_t improvements() const { return improvements_; }
   /// What it began with, and each improvement.
   const std::vector<StepFall> &falls() const { return falls_; }
@@ -81,7 +84,8 @@ private:
   void align_to_itself(Section &section);
   static void walk_lines_first(std::vector<PhasePlan> &plans);
   static std::vector<PhasePlan> plans_by_lines(const Section &section);
-  void cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines) const;
+  void cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines, std::uint32_t share) const;
+  void cut_run(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t share, bool in_parts);
   void change_pair(Section &one, Section &other);
   std::vector<std::vector<std::size_t>> pairs_to_weave();
   std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;
@@ -103,7 +107,8 @@ private:
   std::vector<std::int64_t> gradients();
   std::uint64_t cost_of_both(std::size_t section, std::size_t host, std::uint64_t limit);
   std::pair<std::size_t, std::size_t> around(std::size_t section) const;
-  bool put_off(std::size_t section, std::size_t host, std::uint64_t changes);
+  bool is_woven(std::size_t section) const;
+  class Guest;
   std::vector<std::size_t> pick_sections();
   bool improves();
   void try_on_all(const std::function<void(Section &)> &change);
@@ -126,6 +131,7 @@ private:
   const Layout &layout_;
   const Machine &npu_;
   Judge judge_;
+  PlansBeside &beside_;
   const std::function<void()> &progress_;
   PlanChanger changer_;
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
@@ -138,7 +144,7 @@ private:
   std::uint64_t first_cost_ = 0, cost_ = 0, improvements_ = 0;
   std::vector<StepFall> falls_;
   SearchWork work_;
-  std::uint64_t woven_bursts_ = 0; ///< share of its bursts that weaving took
+  std::uint64_t woven_bursts_ = 0; ///< see the public one
   std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps
 };
 

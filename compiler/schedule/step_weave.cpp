@@ -14,6 +14,8 @@ namespace {
 
 /// Lines of the largest bands that woven sections are cut into to begin with, and their windows.
 constexpr std::uint32_t kMostLines = 4096, kBandWindow = 6;
+/// Tiles of a section take one part of so many of the scratchpad, of a longer run of sections also fewer.
+constexpr std::uint32_t kPairShare = 2, kRunShare = 4;
 
 } // namespace
 
@@ -78,15 +80,16 @@ std::vector<PhasePlan> StepWalk::plans_by_lines(const Section &section) {
   return plans;
 }
 
-/// Gives the section the plans, with tiles of `lines` lines and as much of the other dimensions as half of the
-/// scratchpad holds.
-void StepWalk::cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines) const {
+/// Gives the section the plans, with tiles of `lines` lines and as much of the other dimensions as one part of `share`
+/// of the scratchpad holds.
+void StepWalk::cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines,
+                              std::uint32_t share) const {
   const Layer &layer = layers_[section.layer];
-  const RowRange half{0, npu_.spm_rows() / 2}, all{0, npu_.spm_rows()};
+  const RowRange part{0, npu_.spm_rows() / share}, all{0, npu_.spm_rows()};
   for (PhasePlan &p : plans) {
     p.tile = largest_tile(p.kind, layer);
     p.tile.m = std::min(lines, p.tile.m);
-    while (!fits(p.kind, p.tile, {half, half, half}, layer, npu_) && p.tile.k * p.tile.n > 1) {
+    while (!fits(p.kind, p.tile, {part, part, part}, layer, npu_) && p.tile.k * p.tile.n > 1) {
       std::uint32_t &side = p.tile.k >= p.tile.n ? p.tile.k : p.tile.n;
       side = (side + 1) / 2;
     }
@@ -115,6 +118,16 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
   }
 }
 
+/// Cuts all sections of the run into bands. `in_parts`: an image that one computes stays for the others of it, in tiles
+/// of all channels.
+void StepWalk::cut_run(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t share,
+                       bool in_parts) {
+  for (std::size_t s = run.first; s < run.second; ++s)
+    cut_into_bands(sections_[s], plans_by_lines(sections_[s]), lines, share);
+  for (std::size_t s = run.first; in_parts && s < run.second; ++s)
+    if (const std::size_t last = std::min(last_reader(s), run.second - 1); last > s) share_tiles(s, last, 1);
+}
+
 /// Looks for plans with which the section and the one before it, woven, take less than now. Whether there are any.
 bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience) {
   Section &one = sections_[section - 1], &other = sections_[section];
@@ -139,14 +152,13 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
     for (const bool one_by_lines : {true, false})
       for (const bool other_by_lines : {true, false})
         keep_if_faster([&] {
-          cut_into_bands(one, one_by_lines ? plans_by_lines(one) : as_it_is, lines);
-          cut_into_bands(other, other_by_lines ? plans_by_lines(other) : other_as_it_is, lines);
+          cut_into_bands(one, one_by_lines ? plans_by_lines(one) : as_it_is, lines, kPairShare);
+          cut_into_bands(other, other_by_lines ? plans_by_lines(other) : other_as_it_is, lines, kPairShare);
         });
-  for (std::uint32_t lines = width; run.second - run.first > 2 && lines < layer.m && lines <= kMostLines; lines *= 2)
-    keep_if_faster([&] {
-      for (std::size_t s = run.first; s < run.second; ++s)
-        cut_into_bands(sections_[s], plans_by_lines(sections_[s]), lines);
-    });
+  for (std::uint32_t lines = width; lines < layer.m && lines <= kMostLines; lines *= 2)
+    for (const std::uint32_t share : {kPairShare, kRunShare})
+      for (const bool in_parts : {false, true})
+        keep_if_faster([&] { cut_run(run, lines, share, in_parts); });
   for (std::uint64_t i = 0; i < changes && (i < patience || best < apart); ++i)
     keep_if_faster([&] { change_pair(one, other); });
   return best < apart;

@@ -100,7 +100,7 @@ const LayerPlans::Choice &LayerPlans::of(const Layer &layer, Pass pass) const {
 
 void LayerPlans::begin(Shape &shape, const Layer &layer, Pass pass) const {
   std::vector<Schedule> orders{Schedule::kSequential};
-  if (computes_dx(layer, pass))
+  if (computes_dx(layer, pass) && !conventional_only_)
     orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
   const std::vector<Cut> cuts = cuts_of(layer, pass, npu_);
   const auto search = [&](Schedule order, const Cut &cut) {

@@ -93,10 +93,12 @@ public:
 
   /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
   /// plan better by more than `kSaturated`, twice as many are tried in all orders. `tried` is called after every plan,
-  /// by several threads at a time; it may throw, which abandons what the thread does.
+  /// by several threads at a time; it may throw, which abandons what the thread does. `conventional_only`: in no other
+  /// order.
   LayerPlans(const Machine &npu, std::uint64_t plans, Objective objective = Objective::kCycles,
-             std::function<void()> tried = {})
-      : npu_(npu), plans_(plans), objective_(objective), tried_(std::move(tried)) {}
+             std::function<void()> tried = {}, bool conventional_only = false)
+      : npu_(npu), plans_(plans), objective_(objective), tried_(std::move(tried)),
+        conventional_only_(conventional_only) {}
 
   /// A layer's pass in one direction.
   struct Direction {
@@ -139,6 +141,7 @@ private:
   std::uint64_t plans_;
   Objective objective_;
   std::function<void()> tried_;
+  bool conventional_only_;
   std::map<Key, Shape> shapes_;
 };
 
