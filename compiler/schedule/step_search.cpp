@@ -28,7 +28,7 @@ public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         threads_(options.threads != 0 ? options.threads : usable_cores()),
-        own_(npu, options.layer_plans, options.objective, [this] {
+        own_(layers, options.pass, layout_, npu, options.layer_plans, options.objective, [this] {
           const std::lock_guard<std::mutex> lock(mutex_);
           tell();
         }) {}
@@ -40,9 +40,7 @@ private:
 
   void plan_layers();
   std::vector<Walk> begin_all();
-  Walk make_walk() const {
-    return std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_, options_.objective);
-  }
+  Walk make_walk() const { return std::make_unique<StepWalk>(layers_, layout_, own_, progress_, options_.objective); }
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
   SearchWork walk_from_conventional(bool to_go_on);
@@ -56,7 +54,6 @@ private:
   void search_together();
   void search_conventional();
   void add_layers();
-  template <typename Take> void for_passes(const Take &take);
   void report(std::uint64_t done);
   void tell();
 
@@ -65,7 +62,7 @@ private:
   const StepOptions &options_;
   Layout layout_;
   unsigned threads_;
-  LayerPlans own_;
+  StepPlans own_;
   SearchedStep found_;
   SearchWork together_; ///< of all walks
   std::mutex mutex_;    ///< of what threads share, which is only this:
@@ -97,26 +94,14 @@ void StepSearch::tell() {
   }
 }
 
-/// Calls take(index of a layer, pass) in the order in which they run.
-template <typename Take> void StepSearch::for_passes(const Take &take) {
-  if (options_.pass != Pass::kBackward)
-    for (std::size_t i = 0; i < layers_.size(); ++i)
-      if (takes_part(layers_[i], Pass::kForward)) take(i, Pass::kForward);
-  if (options_.pass != Pass::kForward)
-    for (std::size_t i = layers_.size(); i-- > 0;)
-      if (takes_part(layers_[i], Pass::kBackward)) take(i, Pass::kBackward);
-}
-
 void StepSearch::plan_layers() {
-  std::vector<LayerPlans::Direction> directions;
-  for_passes([&](std::size_t i, Pass pass) { directions.push_back({&layers_[i], pass}); });
   std::uint64_t done = 0;
-  own_.prepare(directions, threads_, [&] { report(++done); });
+  own_.prepare(threads_, [&] { report(++done); });
 }
 
 std::size_t StepSearch::levels() {
   std::size_t most = 0;
-  for_passes([&](std::size_t i, Pass pass) { most = std::max(most, own_.of(layers_[i], pass).levels.size()); });
+  own_.for_passes([&](std::size_t i, Pass pass) { most = std::max(most, own_.of(i, pass).levels.size()); });
   return most;
 }
 
@@ -242,25 +227,25 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
 /// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
 /// the step is searched from these, too.
 void StepSearch::search_conventional() {
-  found_.work = own_.conventional_work();
-  found_.work += own_.other_work();
+  found_.work = own_.of_array().conventional_work();
+  found_.work += own_.of_array().other_work();
   found_.work += together_;
   SearchWork late;
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
-  while (own_.search_conventional(found_.work.bursts, threads_, progress)) {
+  while (own_.of_array().search_conventional(found_.work.bursts, threads_, progress)) {
     const bool to_go_on = options_.start == StepStart::kReuse || late.bursts < together_.bursts / kLateShare;
     const SearchWork work = walk_from_conventional(to_go_on);
     late += work;
     found_.work += work;
   }
-  found_.conventional_work = own_.conventional_work();
+  found_.conventional_work = own_.of_array().conventional_work();
 }
 
 void StepSearch::add_layers() {
   found_.layers.resize(layers_.size());
-  for_passes([&](std::size_t i, Pass pass) {
-    const LayerPlans::Choice &choice = own_.of(layers_[i], pass);
-    const OwnPlan &best = choice.best().cost <= choice.conventional.cost ? choice.best() : choice.conventional;
+  own_.for_passes([&](std::size_t i, Pass pass) {
+    const LayerPlans::Choice &choice = own_.of(i, pass);
+    const OwnPlan &best = choice.alone();
     LayerCosts &layer = found_.layers[i];
     layer.conventional += choice.conventional.cost;
     layer.searched += best.cost;
