@@ -1,6 +1,7 @@
 // compile(): a scheduler's plans through the passes, each followed by its check.
 #include "compiler/compiler.hpp"
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/back/vector_layer.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "graph/layer_fingerprint.hpp"
@@ -8,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +20,9 @@ namespace {
 
 void check_input(const std::vector<Layer> &layers, const Machine &npu) {
   if (layers.empty()) throw std::invalid_argument("compile(): no layers; give one or more");
+  if (layers.size() > 1 && std::any_of(layers.begin(), layers.end(), [](const Layer &l) { return l.vector; }))
+    throw std::invalid_argument(
+        "compile(): a layer of the vector unit among others; search_step() and weave() take it");
   for (const Layer &layer : layers)
     if (layer.m == 0 || layer.k == 0 || layer.n == 0 || layer.groups == 0)
       throw CompileError(fmt::format("layer '{}': M, K, N and groups = {}, {}, {}, {}; none may be 0", layer.name,
@@ -53,32 +59,43 @@ std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePla
   return key.hex();
 }
 
-/// The layer's stream, made once for all layers of its shape that are planned alike.
-Compiled known_stream(const SchedulingProblem &p, const Scheduled &scheduled, CompileCache &cache) {
-  const auto key = [&](bool stream) {
-    return stream_key(p.layers.front(), p.options.pass, scheduled.plans, p.npu, stream);
-  };
+/// A layer's stream, made once for all layers of its shape that are planned alike.
+Compiled known_stream(const Layer &layer, const Machine &npu, const CompileOptions &options,
+                      const std::vector<PhasePlan> &plans, CompileCache &cache,
+                      const std::function<Compiled()> &compile) {
+  const auto key = [&](bool stream) { return stream_key(layer, options.pass, plans, npu, stream); };
   const auto make = [&] {
-    Compiled compiled =
-        compile_plan(p.layers, p.options.pass, p.layout,
-                     time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu, p.options.stream);
+    Compiled compiled = compile();
     std::vector<isa::Command> stream = std::move(compiled.stream);
     std::vector<CommandInfo> info = std::move(compiled.info);
     return CompileCache::KnownStream{std::move(compiled), std::move(stream), std::move(info)};
   };
   Memo<CompileCache::KnownStream>::Pointer known;
-  if (!p.options.stream) known = cache.streams.find(key(true));
-  if (!known) known = cache.streams.get(key(p.options.stream), make);
+  if (!options.stream) known = cache.streams.find(key(true));
+  if (!known) known = cache.streams.get(key(options.stream), make);
   Compiled compiled = known->compiled;
-  if (p.options.stream) {
+  if (options.stream) {
     compiled.stream = known->stream;
     compiled.info = known->info;
   }
   return compiled;
 }
 
+/// A layer that the vector unit computes: all schedules have the same stream.
+Compiled compile_on_unit(const Layer &layer, const Machine &npu, const CompileOptions &options, CompileCache &cache) {
+  Compiled compiled =
+      known_stream(layer, npu, options, {}, cache, [&] { return compile_vector_layer(layer, options.pass, npu); });
+  compiled.chosen = options.schedule;
+  return compiled;
+}
+
 Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache &cache) {
-  if (!scheduled.program && p.layers.size() == 1) return known_stream(p, scheduled, cache);
+  if (!scheduled.program && p.layers.size() == 1)
+    return known_stream(p.layers.front(), p.npu, p.options, scheduled.plans, cache, [&] {
+      return compile_plan(p.layers, p.options.pass, p.layout,
+                          time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu,
+                          p.options.stream);
+    });
   const TimedPlan plan = scheduled.program
                              ? TimedPlan{std::move(scheduled.plans), std::move(*scheduled.program), scheduled.cycles}
                              : time_plans(std::move(scheduled.plans), p.layers, p.layout, p.npu, scheduled.cycles);
@@ -90,6 +107,12 @@ Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache 
 Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
                  const CompileOptions &options, CompileCache &cache) {
   check_input(layers, npu);
+  if (layers.size() == 1 && layers.front().vector) {
+    Compiled compiled = compile_on_unit(layers.front(), npu, options, cache);
+    compiled.layers = layers;
+    compiled.requested = options.schedule;
+    return compiled;
+  }
   const Layout layout = make_layout(layers, options.pass, npu);
   const SchedulingProblem problem{layers, layout, npu, options, cache.plans};
   Scheduled scheduled = scheduler.schedule(problem);

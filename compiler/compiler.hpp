@@ -24,10 +24,11 @@ struct CompileCache {
   Memo<KnownStream> streams;
 };
 
-/// Compiles layers into one stream and verifies the result of every pass. They are in the order of the forward pass;
-/// where their names link them (Layer::input, Layer::x_of) they share tensors. Throws CompileError (what() says which
-/// layer, why, and what to change) if no tiling fits the scratchpad or a dimension or the footprint is too large for
-/// the device.
+/// Compiles layers into one stream and verifies the result of every pass. A single layer of the vector unit
+/// (Layer::vector) has the same stream under all schedules; among others such a one is search_step()'s and weave()'s.
+/// They are in the order of the forward pass; where their names link them (Layer::input, Layer::x_of) they share
+/// tensors. Throws CompileError (what() says which layer, why, and what to change) if no tiling fits the scratchpad or
+/// a dimension or the footprint is too large for the device.
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache);
 /// The same with nothing known from before.

@@ -202,7 +202,7 @@ std::shared_ptr<Compilation> compile(py::handle model, py::handle npu, py::dict 
   const compiler::Schedule schedule = compiler::parse_schedule(arguments.schedule);
   auto result = std::make_shared<Compilation>();
   run_long([&](const SignalGuard &signals) {
-    const cli::Work work = resolve(arguments, network, machine);
+    const cli::Work work = cli::layer_by_layer(resolve(arguments, network, machine));
     const std::unique_ptr<compiler::PlanStore> plans = cli::plan_store(arguments);
     compiler::CompileCache cache;
     cache.plans.store = plans.get();

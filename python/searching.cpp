@@ -69,7 +69,7 @@ py::object search(py::handle model, py::handle npu, py::dict given) {
   request.work.npu = machine.name();
   Json report;
   run_long([&](const SignalGuard &signals) {
-    const cli::Work work = resolve(request.work, network, machine);
+    const cli::Work work = cli::in_one_stream(resolve(request.work, network, machine));
     cli::check_search(request);
     std::optional<OutputFile> page;
     if (!html.empty()) page.emplace(html);

@@ -51,6 +51,7 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
                           : layer.packed      ? "packed image"
                           : layer.image       ? "image"
                                               : "im2col";
+  if (options.stream.empty()) json["unit"] = job.layer().vector ? "vector unit" : "array";
   json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
   json["dram_utilisation"] = dram_utilisation(job.accesses, job.cycles(), options.config);
   json["energy"] = report::energy_json(job.accesses, job.cycles(), options.config);

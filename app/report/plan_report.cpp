@@ -43,12 +43,13 @@ void commit_accelergy(report::AccelergyFiles &files, const RunOptions &options, 
 }
 
 void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &layers) {
-  std::size_t images = 0, forward = 0;
+  std::size_t images = 0, forward = 0, on_unit = 0;
   std::map<std::string_view, std::size_t> others; // by why they are none
   for (const compiler::Layer &layer : layers) {
     if (!layer.conv || layer.conv->is_pointwise()) continue;
     if (layer.image) {
       ++images;
+      on_unit += layer.vector ? 1 : 0;
       continue;
     }
     if (layer.forward_image) {
@@ -60,6 +61,7 @@ void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &laye
   }
   if (images + forward == 0 && others.empty()) return;
   std::string text = fmt::format("convolutions: {} read images", images);
+  if (on_unit > 0) text += fmt::format(", {} of them on the vector unit", on_unit);
   if (forward > 0) text += fmt::format(", {} for Y alone", forward);
   for (const auto &[reason, count] : others)
     text += fmt::format("{} {} ({})", &reason == &others.begin()->first ? "; by im2col" : ",", count, reason);

@@ -4,7 +4,6 @@
 #include "app/request/settings.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
-#include "compiler/back/vector_section.hpp"
 #include "runtime/run/lookup.hpp"
 #include "runtime/run/simulation.hpp"
 
@@ -122,12 +121,9 @@ RunOptions options_of(const RunRequest &request, const Work &work) {
   options.npu = request.work.npu;
   options.network = work.network;
   options.config = work.npu;
-  options.layers = work.layers;
+  options.layers = layer_by_layer(work).layers;
   options.schedules = parse_schedules(request.work.schedule);
   options.compile = work.compile;
-  options.vector_units = work.images;
-  for (compiler::Layer &layer : options.layers)
-    layer.image = layer.image || (work.images && compiler::takes_vector_unit(layer, work.compile.pass, work.npu));
   options.quiet = request.quiet;
   return options;
 }

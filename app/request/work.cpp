@@ -1,6 +1,7 @@
 #include "app/request/work.hpp"
 
 #include "app/request/settings.hpp"
+#include "compiler/back/vector_layer.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/schedule/registry.hpp"
 #include "graph/frontend/load_network.hpp"
@@ -54,6 +55,16 @@ Work resolve(const WorkArguments &arguments, compiler::Network network, Machine 
   work.images = arguments.convolution == "image" && takes_images(arguments.schedule);
   if (work.images) compiler::read_images(work.network.layers, work.compile.pass, work.npu);
   work.layers = compiler::select_layers(work.network, arguments.layers);
+  return work;
+}
+
+Work layer_by_layer(Work work) {
+  if (work.images) compiler::choose_vector_layers(work.layers, work.compile.pass, work.npu);
+  return work;
+}
+
+Work in_one_stream(Work work) {
+  if (work.images) compiler::choose_vector_layers_of_step(work.layers, work.compile.pass, work.npu);
   return work;
 }
 

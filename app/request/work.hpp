@@ -35,6 +35,13 @@ Work resolve(const WorkArguments &arguments, compiler::Network network);
 /// The same with a machine that has been read before, too.
 Work resolve(const WorkArguments &arguments, compiler::Network network, Machine npu);
 
+/// The work for who compiles layer by layer: depthwise convolutions that the NPU's vector unit computes sooner are that
+/// unit's (compiler::choose_vector_layers()), if convolutions may read images.
+Work layer_by_layer(Work work);
+
+/// Likewise for who compiles all layers into one stream (compiler::choose_vector_layers_of_step()).
+Work in_one_stream(Work work);
+
 /// Builds the Verilated NPU that a run needs if it is not there; throws std::runtime_error with the remedy if it cannot
 /// be built from here. `argument`: the NPU as the user gave it.
 void require_rtl(const Machine &npu, const std::string &argument);

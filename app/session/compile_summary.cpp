@@ -30,6 +30,7 @@ nlohmann::ordered_json compiled_json(const compiler::Compiled &compiled) {
           {"m", compiled.layer().m},
           {"k", compiled.layer().k},
           {"n", compiled.layer().n},
+          {"unit", compiled.layer().vector ? "vector unit" : "array"},
           {"schedule", std::string(compiler::to_string(compiled.requested))},
           {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
           {"tiling", fmt::format("{}", fmt::join(compiled.tilings, "; "))},

@@ -93,6 +93,7 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
                       {"paper_" + unit, l.paper},
                       {"conventional_" + unit, l.conventional},
                       {"searched_" + unit, l.searched},
+                      {"unit", l.layer.vector ? "vector unit" : "array"},
                       {"order", l.order},
                       {"step_plan", l.step_plan}});
   }

@@ -99,6 +99,10 @@ void PlansAhead::plan(const Compilation &compilation) {
     if (stop_) throw Abandoned();
     if (compilation.options.progress) compilation.options.progress(done, of);
   };
+  if (compilation.layers.size() == 1 && compilation.layers.front().vector) { // has no plans
+    compile(compilation.layers, compilation.npu, options, cache_);
+    return;
+  }
   const Layout layout = make_layout(compilation.layers, options.pass, compilation.npu);
   const Scheduled scheduled =
       scheduler_of(options.schedule).schedule({compilation.layers, layout, compilation.npu, options, cache_.plans});

@@ -1,4 +1,5 @@
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/back/vector_room.hpp"
 
 #include "compiler/cost/access_count.hpp"
 #include "compiler/cost/bounds.hpp"
@@ -69,13 +70,12 @@ void describe_plans(const std::vector<PhasePlan> &plans, Compiled &compiled) {
     compiled.tilings.push_back(describe(own));
 }
 
-} // namespace
-
+/// See the public one. `tiles`: the NPU with the scratchpad that tiles may lie in.
 TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &layers, const Layout &layout,
-                     const Machine &npu, std::uint64_t cycles) {
+                     const Machine &npu, const Machine &tiles, std::uint64_t cycles) {
   for (PhasePlan &plan : plans)
     if (plan.products.empty()) plan.products = plan_products(plan, layers[plan.layer], npu);
-  std::optional<Program> program = allocate(plans, layers, layout, npu);
+  std::optional<Program> program = allocate(plans, layers, layout, tiles);
   if (!program)
     throw CompileError(fmt::format("a product of the plan does not fit the scratchpad of NPU '{}'; give it more "
                                    "spm_bytes",
@@ -86,6 +86,13 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
   TimedPlan timed{std::move(plans), std::move(*program), cycles};
   if (cycles == 0) timed.cycles = program_cycles(timed.program, npu);
   return timed;
+}
+
+} // namespace
+
+TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &layers, const Layout &layout,
+                     const Machine &npu, std::uint64_t cycles) {
+  return time_plans(std::move(plans), layers, layout, npu, npu, cycles);
 }
 
 Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, TimedPlan plan,
@@ -131,7 +138,8 @@ Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const 
 Compiled compile_plans(const std::vector<Layer> &layers, Pass pass, const std::vector<PhasePlan> &plans,
                        const Machine &npu) {
   const Layout layout = make_layout(layers, pass, npu);
-  return compile_plan(layers, pass, layout, time_plans(plans, layers, layout, npu), npu);
+  const SharedMachine shared = share_step(layers, pass, npu);
+  return compile_plan(layers, pass, layout, time_plans(plans, layers, layout, npu, shared.tiles, 0), npu);
 }
 
 } // namespace gradweave::compiler

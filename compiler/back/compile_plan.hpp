@@ -21,7 +21,7 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
 Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, TimedPlan plan,
                       const Machine &npu, bool stream = true);
 
-/// Both, of all that is in the plans.
+/// Both, of all that is in the plans, of which some may be of layers of the vector unit (share_step()).
 Compiled compile_plans(const std::vector<Layer> &layers, Pass pass, const std::vector<PhasePlan> &plans,
                        const Machine &npu);
 

@@ -1,20 +1,30 @@
 #include "compiler/back/vector_layer.hpp"
 
+#include "compiler/back/vector_room.hpp"
 #include "compiler/back/vector_section.hpp"
+#include "compiler/cost/bounds.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
 #include "compiler/verify/verify_hazards.hpp"
+#include "graph/layer_fingerprint.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace gradweave::compiler {
 namespace {
+
+/// Times its bound, at most, that a depthwise layer is taken to need on the array: those measured take 2.4 and more
+/// (docs/convolution.md).
+constexpr std::uint64_t kArrayAboveBound = 2;
 
 /// The tensors of a pass, rows side by side.
 Layout dense_layout(const Layer &layer, Pass pass, const NpuConfig &npu) {
@@ -28,7 +38,6 @@ class VectorLayer {
 public:
   VectorLayer(const Layer &layer, Pass pass, const Machine &npu) : npu_(npu) {
     compiled_.layers = {layer};
-    compiled_.layers.front().image = true;
     compiled_.jobs = pass;
     compiled_.layout = dense_layout(compiled_.layer(), pass, npu);
     compiled_.dram_bytes = compiled_.layout.bytes;
@@ -41,6 +50,7 @@ public:
     for (const Tensor result : vector_results(compiled_.layer(), compiled_.jobs.pass_of(0)))
       add(result);
     verify();
+    check_room(compiled_.layers, {compiled_.dram_bytes, compiled_.stream.size()}, npu_);
     const timing::RunResult times = timing::run(npu_, compiled_.stream);
     if (!times.ok()) fail("the timing model's run does not end");
     compiled_.predicted_cycles = times.cycles();
@@ -113,7 +123,41 @@ private:
   Compiled compiled_;
 };
 
+Layer on_unit(Layer layer) {
+  layer.vector = layer.image = true;
+  return layer;
+}
+
+/// Cycles of a layer on the vector unit.
+std::uint64_t unit_cycles(const Layer &layer, Pass pass, const Machine &npu) {
+  Machine roomy = npu; // what has no room is refused when it is compiled
+  roomy.memory.size_bytes = ~std::uint64_t{0};
+  return compile_vector_layer(layer, pass, roomy).predicted_cycles;
+}
+
+/// Of layers that can be the unit's, those that are faster there.
+template <typename CanTake>
+void choose(std::vector<Layer> &layers, Pass pass, const Machine &npu, const CanTake &can_take) {
+  std::map<std::string, bool> known; // by shape
+  for (Layer &layer : layers) {
+    if (!can_take(layer)) continue;
+    const Layer other = on_unit(layer);
+    const auto [at, is_new] = known.try_emplace(shape_fingerprint(layer).hex() + shape_fingerprint(other).hex());
+    if (is_new) at->second = unit_cycles(other, pass, npu) <= kArrayAboveBound * layer_bound(layer, pass, npu);
+    if (at->second) layer = other;
+  }
+}
+
 } // namespace
+
+void choose_vector_layers(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
+  choose(layers, pass, npu, [&](const Layer &layer) { return takes_vector_unit(layer, pass, npu); });
+}
+
+void choose_vector_layers_of_step(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
+  const std::optional<VectorRoom> room = largest_room(npu);
+  choose(layers, pass, npu, [&](const Layer &layer) { return room && fits_room(layer, pass, *room); });
+}
 
 Compiled compile_vector_layer(const Layer &layer, Pass pass, const Machine &npu) {
   return VectorLayer(layer, pass, npu).run();

@@ -256,6 +256,9 @@ std::vector<PhaseKind> phases(Schedule schedule, Pass asked, const Layer &layer)
   if (schedule == Schedule::kSequential) {
     result.push_back(PhaseKind::kDx);
     result.push_back(PhaseKind::kDw);
+  } else if (schedule == Schedule::kDwFirst) {
+    result.push_back(PhaseKind::kDw);
+    result.push_back(PhaseKind::kDx);
   } else if (schedule == Schedule::kInterleave) {
     result.push_back(PhaseKind::kInterleave);
   } else if (schedule == Schedule::kDxMajor) {

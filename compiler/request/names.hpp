@@ -23,6 +23,7 @@ public:
   bool operator<(Schedule o) const { return name_ < o.name_; }
 
   static const Schedule kSequential, kInterleave, kDxMajor, kDwMajor;
+  static const Schedule kDwFirst;   ///< `sequential` the other way round, which is none of the paper's
   static const Schedule kRearrange; ///< Algorithm 1 of the paper
   static const Schedule kIdeal;     ///< the fastest of the orders that share dY
   static const Schedule kSearch;    ///< the fastest of all orders and partitions
@@ -31,11 +32,11 @@ private:
   std::string_view name_;
 };
 inline constexpr Schedule Schedule::kSequential{"sequential"}, Schedule::kInterleave{"interleave"},
-    Schedule::kDxMajor{"dx_major"}, Schedule::kDwMajor{"dw_major"}, Schedule::kRearrange{"rearrange"},
-    Schedule::kIdeal{"ideal"}, Schedule::kSearch{"search"};
+    Schedule::kDxMajor{"dx_major"}, Schedule::kDwMajor{"dw_major"}, Schedule::kDwFirst{"dw_first"},
+    Schedule::kRearrange{"rearrange"}, Schedule::kIdeal{"ideal"}, Schedule::kSearch{"search"};
 inline std::string_view to_string(Schedule s) { return s.name(); }
 std::ostream &operator<<(std::ostream &out, Schedule s);
-/// Those of the paper: all above but `search`.
+/// Those of the paper: all above but `dw_first` and `search`.
 const std::vector<Schedule> &all_schedules();
 
 /// How a layer's backward pass is cut into parts (igo_micro23, section 5, figure 11), each a smaller layer: along M, N

@@ -155,7 +155,8 @@ std::vector<CompileOptions> FullSearch::orders(const SchedulingProblem &problem)
     base.reduction = kFirstCut.reduction;
   }
   std::vector<Schedule> all = orders_that_share(problem, base);
-  if (computes_dx(problem.layers.front(), base.pass)) all.push_back(Schedule::kSequential);
+  if (computes_dx(problem.layers.front(), base.pass))
+    all.insert(all.end(), {Schedule::kSequential, Schedule::kDwFirst});
   return with_each(base, all);
 }
 
@@ -205,6 +206,12 @@ const Scheduler &dx_major_scheduler() {
 
 const Scheduler &dw_major_scheduler() {
   static const SearchedOrder scheduler(Schedule::kDwMajor, "by turns, both along the columns of dY");
+  return scheduler;
+}
+
+const Scheduler &dw_first_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kDwFirst,
+                                       "all of dW, then all of dX: as a rule the smaller result leaves last");
   return scheduler;
 }
 

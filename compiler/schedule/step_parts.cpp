@@ -116,7 +116,9 @@ void StepWalk::try_parts(std::uint64_t changes) {
   std::map<std::pair<std::vector<Shape>, std::vector<std::uint64_t>>, std::size_t> known;
   for (std::size_t first = 0; first + 1 < sections_.size(); ++first) {
     const std::size_t last = last_reader(first);
-    if (last == first) continue;
+    const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = sections_.begin() + static_cast<std::ptrdiff_t>(last + 1);
+    if (last == first || std::any_of(from, end, [](const Section &s) { return s.unit != nullptr; })) continue;
     if (progress_) progress_();
     std::pair<std::vector<Shape>, std::vector<std::uint64_t>> key;
     for (std::size_t s = first; s <= last; ++s) {

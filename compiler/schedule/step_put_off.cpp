@@ -59,6 +59,7 @@ std::vector<std::int64_t> StepWalk::gradients() {
   std::vector<std::int64_t> longer(sections_.size(), 0);
   for (std::size_t s = forward_sections(); s + 1 < sections_.size(); ++s) {
     Section &section = sections_[s];
+    if (section.unit) continue;
     const auto &alternatives = section.choice->alternatives;
     const auto split = std::find_if(alternatives.begin(), alternatives.end(), splits);
     if (!splits(section.plans) && split == alternatives.end()) continue;
@@ -255,7 +256,7 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
   for (const std::size_t s : order) {
     std::vector<std::size_t> hosts;
     for (std::size_t h = s + 1; h < sections_.size(); ++h)
-      if (saved(s, h) > 0 && !is_woven(h)) hosts.push_back(h);
+      if (saved(s, h) > 0 && !is_woven(h) && !sections_[h].unit) hosts.push_back(h);
     std::sort(hosts.begin(), hosts.end(), [&](std::size_t one, std::size_t other) {
       const std::int64_t a = saved(s, one), b = saved(s, other);
       return a != b ? a > b : one < other;

@@ -34,8 +34,8 @@ public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         threads_(options.threads != 0 ? options.threads : usable_cores()),
-        own_(npu, options.layer_plans, options.objective, [this] { tell_locked(); }),
-        beside_(npu, options.layer_plans, options.objective, [this] { tell_locked(); }) {}
+        own_(layers, options.pass, layout_, npu, options.layer_plans, options.objective, [this] { tell_locked(); }),
+        beside_(own_.machine().tiles, options.layer_plans, options.objective, [this] { tell_locked(); }) {}
 
   SearchedStep run();
 
@@ -45,8 +45,7 @@ private:
   void plan_layers();
   std::vector<Walk> begin_all();
   Walk make_walk() {
-    return std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, beside_, progress_,
-                                      options_.objective);
+    return std::make_unique<StepWalk>(layers_, layout_, own_, beside_, progress_, options_.objective);
   }
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
@@ -62,7 +61,6 @@ private:
   void search_conventional();
   std::uint64_t bytes_of(const Layer &layer, Pass pass, const OwnPlan &own) const;
   void add_layers();
-  template <typename Take> void for_passes(const Take &take);
   void report(std::uint64_t done);
   void tell();
   void tell_locked() {
@@ -75,7 +73,7 @@ private:
   const StepOptions &options_;
   Layout layout_;
   unsigned threads_;
-  LayerPlans own_;
+  StepPlans own_;
   PlansBeside beside_;
   SearchedStep found_;
   SearchWork together_; ///< of all walks
@@ -108,26 +106,14 @@ void StepSearch::tell() {
   }
 }
 
-/// Calls take(index of a layer, pass) in the order in which they run.
-template <typename Take> void StepSearch::for_passes(const Take &take) {
-  if (options_.pass != Pass::kBackward)
-    for (std::size_t i = 0; i < layers_.size(); ++i)
-      if (takes_part(layers_[i], Pass::kForward)) take(i, Pass::kForward);
-  if (options_.pass != Pass::kForward)
-    for (std::size_t i = layers_.size(); i-- > 0;)
-      if (takes_part(layers_[i], Pass::kBackward)) take(i, Pass::kBackward);
-}
-
 void StepSearch::plan_layers() {
-  std::vector<LayerPlans::Direction> directions;
-  for_passes([&](std::size_t i, Pass pass) { directions.push_back({&layers_[i], pass}); });
   std::uint64_t done = 0;
-  own_.prepare(directions, threads_, [&] { report(++done); });
+  own_.prepare(threads_, [&] { report(++done); });
 }
 
 std::size_t StepSearch::levels() {
   std::size_t most = 0;
-  for_passes([&](std::size_t i, Pass pass) { most = std::max(most, own_.of(layers_[i], pass).levels.size()); });
+  own_.for_passes([&](std::size_t i, Pass pass) { most = std::max(most, own_.of(i, pass).levels.size()); });
   return most;
 }
 
@@ -257,20 +243,20 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
 /// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
 /// the step is searched from these, too.
 void StepSearch::search_conventional() {
-  found_.work = own_.conventional_work();
-  found_.work += own_.other_work();
+  found_.work = own_.of_array().conventional_work();
+  found_.work += own_.of_array().other_work();
   found_.work += together_; // which has the bursts and the seconds of these:
   found_.work.tried += beside_.work().tried;
   found_.work.simulated += beside_.work().simulated;
   SearchWork late;
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
-  while (own_.search_conventional(found_.work.bursts, threads_, progress)) {
+  while (own_.of_array().search_conventional(found_.work.bursts, threads_, progress)) {
     const bool to_go_on = options_.start == StepStart::kReuse || late.bursts < together_.bursts / kLateShare;
     const SearchWork work = walk_from_conventional(to_go_on);
     late += work;
     found_.work += work;
   }
-  found_.conventional_work = own_.conventional_work();
+  found_.conventional_work = own_.of_array().conventional_work();
 }
 
 /// Of elements that LOADs and STOREs of a layer's plan, run by itself, move.
@@ -278,21 +264,26 @@ std::uint64_t StepSearch::bytes_of(const Layer &layer, Pass pass, const OwnPlan 
   std::vector<PhasePlan> plans = own.phases;
   for (PhasePlan &plan : plans) {
     plan.layer = 0;
-    plan.products = plan_products(plan, layer, npu_);
+    if (!plan.section) plan.products = plan_products(plan, layer, npu_);
   }
   const std::optional<Program> program = allocate(plans, {layer}, make_layout({layer}, pass, npu_), npu_);
   std::uint64_t bytes = 0;
   for (const Action &action : program->actions)
-    if (action.moves()) bytes += std::uint64_t{action.rect.rows} * action.rect.cols * (action.fp32 ? 4 : 2);
+    if (const VectorPiece *piece = piece_of(*program, action))
+      for (const auto &[of, traffic] : piece->traffic)
+        for (const Traffic &t : traffic)
+          bytes += t.read_bytes + t.write_bytes;
+    else if (action.moves())
+      bytes += std::uint64_t{action.rect.rows} * action.rect.cols * (action.fp32 ? 4 : 2);
   return bytes;
 }
 
 void StepSearch::add_layers() {
   found_.layers.resize(layers_.size());
   std::map<const LayerPlans::Choice *, std::uint64_t> bytes; // layers of a shape share their plans
-  for_passes([&](std::size_t i, Pass pass) {
-    const LayerPlans::Choice &choice = own_.of(layers_[i], pass);
-    const OwnPlan &best = choice.best().cost <= choice.conventional.cost ? choice.best() : choice.conventional;
+  own_.for_passes([&](std::size_t i, Pass pass) {
+    const LayerPlans::Choice &choice = own_.of(i, pass);
+    const OwnPlan &best = choice.alone();
     LayerCosts &layer = found_.layers[i];
     layer.conventional += choice.conventional.cost;
     layer.searched += best.cost;

@@ -24,22 +24,17 @@ constexpr std::uint32_t kLinkedShare = 3;
 
 } // namespace
 
-StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
-                   const LayerPlans &own, PlansBeside &beside, const std::function<void()> &progress,
-                   Objective objective)
-    : layers_(layers), layout_(layout), npu_(npu), judge_(npu, objective), beside_(beside), progress_(progress),
-      changer_(npu), weaver_(npu), mover_(npu) {
-  const auto count = static_cast<std::uint32_t>(layers_.size());
-  const auto add = [&](std::uint32_t i, Pass direction) {
-    if (takes_part(layers[i], direction)) sections_.push_back({i, &own.of(layers[i], direction), {}, {}});
-  };
-  if (pass != Pass::kBackward)
-    for (std::uint32_t i = 0; i < count; ++i)
-      add(i, Pass::kForward);
-  forward_sections_ = sections_.size();
-  if (pass != Pass::kForward)
-    for (std::uint32_t i = count; i-- > 0;)
-      add(i, Pass::kBackward);
+StepWalk::StepWalk(const std::vector<Layer> &layers, const Layout &layout, const StepPlans &own, PlansBeside &beside,
+                   const std::function<void()> &progress, Objective objective)
+    : layers_(layers), layout_(layout), npu_(own.machine().tiles), judge_(own.machine().npu, objective),
+      beside_(beside), progress_(progress), changer_(npu_), weaver_(npu_), mover_(npu_) {
+  own.for_passes([&](std::size_t i, Pass direction) {
+    Section &section = sections_.emplace_back();
+    section.layer = static_cast<std::uint32_t>(i);
+    section.choice = &own.of(i, direction);
+    section.unit = own.sections(i, direction);
+    forward_sections_ += direction == Pass::kForward ? 1 : 0;
+  });
 }
 
 void StepWalk::begin(std::size_t level) {
@@ -66,6 +61,12 @@ void StepWalk::begin(std::size_t level) {
 void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
   section.array.clear();
   for (PhasePlan &p : plans) {
+    if (section.unit) { // in this order, whatever is asked for
+      p = *std::find_if(section.unit->begin(), section.unit->end(),
+                        [&](const PhasePlan &fixed) { return fixed.kind == p.kind; });
+      section.array.push_back(0);
+      continue;
+    }
     p.layer = section.layer;
     p.products.clear();
     // A tile that is cut like another phase's: of images, dX counts the terms of all taps along N, the others do not.
@@ -95,7 +96,7 @@ std::vector<PhasePlan> StepWalk::range(std::size_t first, std::size_t end) const
     plan.joined = joined;
     plan.takes_parts = section.parts;
     plan.reach = section.reach;
-    plan.products = plan_products(plan, layers_[plan.layer], npu_);
+    if (!plan.section) plan.products = plan_products(plan, layers_[plan.layer], npu_);
   });
   return plans;
 }

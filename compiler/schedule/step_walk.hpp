@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/search/judge.hpp"
-#include "compiler/search/layer_plans.hpp"
 #include "compiler/search/plans_beside.hpp"
+#include "compiler/search/step_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>
@@ -17,10 +17,11 @@ namespace gradweave::compiler {
 /// Walks from one set of plans to better ones. Deterministic.
 class StepWalk {
 public:
-  /// The references must outlive the object. `layout`: of all layers under the pass. Takes the plans to begin with and
-  /// to change to from `own` and `beside`. `progress` is called before each change; it may throw.
-  StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu, const LayerPlans &own,
-           PlansBeside &beside, const std::function<void()> &progress, Objective objective = Objective::kCycles);
+  /// The references must outlive the object. `layout`: of all layers under the pass of `own`. Takes the plans to begin
+  /// with and to change to from `own`, whose sections of the vector unit stay as they are, and from `beside`. `progress`
+  /// is called before each change; it may throw.
+  StepWalk(const std::vector<Layer> &layers, const Layout &layout, const StepPlans &own, PlansBeside &beside,
+           const std::function<void()> &progress, Objective objective = Objective::kCycles);
 
   /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
   void begin(std::size_t level);
@@ -69,6 +70,7 @@ private:
     bool alone = false;               ///< takes over no tiles from the sections before
     std::uint32_t reach = 0;          ///< PhasePlan::reach of its phases
     std::uint32_t later = 0; ///< its dW, if it has a phase of its own, is woven with the section so many behind
+    std::shared_ptr<const std::vector<PhasePlan>> unit = {}; ///< its phases, if the vector unit computes them
 
     bool puts_off(std::size_t phase) const {
       return later > 0 && plans.size() > 1 && plans[phase].kind == PhaseKind::kDw;

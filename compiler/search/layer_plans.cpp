@@ -94,6 +94,13 @@ OwnPlan OrderSearch::best() const {
   return {std::move(best.plans), order_, cost};
 }
 
+const OwnPlan &LayerPlans::Choice::alone() const {
+  const OwnPlan *found = &best();
+  for (const OwnPlan *other : {&conventional, &dw_first})
+    if (other->cost < found->cost) found = other;
+  return *found;
+}
+
 const LayerPlans::Choice &LayerPlans::of(const Layer &layer, Pass pass) const {
   return shapes_.at(key_of(layer, pass)).choice;
 }
@@ -106,19 +113,22 @@ void LayerPlans::begin(Shape &shape, const Layer &layer, Pass pass) const {
   const auto search = [&](Schedule order, const Cut &cut) {
     return std::make_unique<OrderSearch>(layer, order, cut, pass, npu_, objective_, tried_);
   };
-  for (const Schedule order : orders) {
-    shape.orders.push_back(search(order, cuts.front()));
+  const auto begun = [&](Schedule order) {
+    auto best = search(order, cuts.front());
     // Goes on with the cut whose first plans are the best. One that no tile fits is none.
     for (auto cut = cuts.begin() + 1; cut != cuts.end(); ++cut) {
       try {
-        auto other = search(order, *cut);
-        if (other->kept().front().cost < shape.orders.back()->kept().front().cost)
-          shape.orders.back() = std::move(other);
+        if (auto other = search(order, *cut); other->kept().front().cost < best->kept().front().cost)
+          best = std::move(other);
       } catch (const CompileError &) {
         continue;
       }
     }
-  }
+    return best;
+  };
+  for (const Schedule order : orders)
+    shape.orders.push_back(begun(order));
+  if (orders.size() > 1) shape.dw_first = begun(Schedule::kDwFirst);
 }
 
 void LayerPlans::prepare(const std::vector<Direction> &directions, unsigned threads,
@@ -160,6 +170,10 @@ void LayerPlans::search(Shape &shape) const {
     const double gained = 1 - static_cast<double>(choice.conventional.cost) / static_cast<double>(before);
     before = choice.conventional.cost;
     if (tried >= plans_ && (gained < kSaturated || tried >= kMostTimes * plans_)) break;
+  }
+  if (shape.dw_first) {
+    shape.dw_first->run(plans_, std::max(kLeastWork, plans_ * kWorkOfAPlan));
+    choice.dw_first = shape.dw_first->best();
   }
   add_alternatives(shape);
 }
@@ -220,9 +234,11 @@ SearchWork LayerPlans::conventional_work() const {
 
 SearchWork LayerPlans::other_work() const {
   SearchWork work;
-  for (const auto &[key, shape] : shapes_)
+  for (const auto &[key, shape] : shapes_) {
     for (std::size_t i = 1; i < shape.orders.size(); ++i)
       work += shape.orders[i]->work();
+    if (shape.dw_first) work += shape.dw_first->work();
+  }
   return work;
 }
 

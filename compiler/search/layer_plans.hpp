@@ -88,7 +88,10 @@ public:
     std::vector<OwnPlan> levels;
     std::vector<std::vector<PhasePlan>> alternatives; ///< best first, without products
     OwnPlan conventional;                             ///< the best that computes dX, then dW
+    OwnPlan dw_first; ///< the best that computes dW, then dX: for the layer by itself, as in a step dX is waited for
     const OwnPlan &best() const { return levels.back(); }
+    /// The best for the layer by itself.
+    const OwnPlan &alone() const;
   };
 
   /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
@@ -123,6 +126,7 @@ public:
 private:
   struct Shape {
     std::vector<std::unique_ptr<OrderSearch>> orders; ///< the conventional one first
+    std::unique_ptr<OrderSearch> dw_first;            ///< null without a choice
     Choice choice;
   };
   using Key = std::pair<std::string, Pass>;

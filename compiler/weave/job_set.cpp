@@ -1,6 +1,7 @@
 #include "compiler/weave/job_set.hpp"
 
 #include "compiler/back/fused_layers.hpp"
+#include "compiler/back/vector_room.hpp"
 #include "compiler/depthwise/fused/fused_section.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
@@ -10,7 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -50,34 +51,10 @@ std::vector<JobSection> sections_of(const JobRange &range) {
   return sections;
 }
 
-/// Macro-banks that sections of the vector unit may have: the last ones, a quarter of all, or half where that is too
-/// few.
-std::array<std::uint32_t, 2> vector_banks(const NpuConfig &npu) {
-  return {std::max(1U, npu.spm_banks / 4), std::max(1U, npu.spm_banks / 2)};
-}
-
-Machine with_banks(const Machine &npu, std::uint32_t banks) {
-  Machine machine = npu;
-  machine.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * banks;
-  machine.spm_banks = banks;
-  return machine;
-}
-
-VectorRoom room_of_unit(const Machine &npu, std::uint32_t banks) {
-  return {with_banks(npu, banks), (npu.spm_banks - banks) * npu.bank_rows(),
-          static_cast<std::uint8_t>(semaphores_used(npu.cores))};
-}
-
-/// Whether a job's pass of the layer fits.
-bool layer_fits(const Layer &layer, Pass pass, const VectorRoom &room) {
-  return (pass == Pass::kBackward || takes_vector_unit(layer, Pass::kForward, room)) &&
-         (pass == Pass::kForward || takes_vector_unit(layer, Pass::kBackward, room));
-}
-
 /// Whether the section that ends with a layer fits, if one does.
 bool section_fits(const std::vector<Layer> &layers, std::size_t layer, Pass pass, const VectorRoom &room) {
   const LayerRange range = fused_with(layers, layer);
-  if (range.size() == 1) return !layers[layer].vector || layer_fits(layers[layer], pass, room);
+  if (range.size() == 1) return !layers[layer].vector || fits_room(layers[layer], pass, room);
   if (layer != range.last()) return true;
   return fused_fit({layers.begin() + static_cast<std::ptrdiff_t>(range.first),
                     layers.begin() + static_cast<std::ptrdiff_t>(range.end)},
@@ -87,12 +64,12 @@ bool section_fits(const std::vector<Layer> &layers, std::size_t layer, Pass pass
 } // namespace
 
 void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
-  if (npu.cores != 1 || npu.vectors() == 0 || npu.spm_banks < 2) return;
-  const VectorRoom room = room_of_unit(npu, vector_banks(npu).back());
+  const std::optional<VectorRoom> room = largest_room(npu);
+  if (!room) return;
   for (Layer &layer : layers)
-    if (layer_fits(layer, pass, room)) layer.vector = layer.image = true;
-  if (pass == Pass::kForward && room.first_semaphore + kSectionSemaphores + kFusedSemaphores <= npu.semaphores)
-    fuse_layers(layers, room);
+    if (fits_room(layer, pass, *room)) layer.vector = layer.image = true;
+  if (pass == Pass::kForward && room->first_semaphore + kSectionSemaphores + kFusedSemaphores <= npu.semaphores)
+    fuse_layers(layers, *room);
 }
 
 JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
@@ -123,12 +100,10 @@ void JobSet::give_room_to_unit() {
     return true;
   };
   const Machine &npu = npu_;
-  std::uint32_t banks = 0;
-  for (const std::uint32_t some : vector_banks(npu))
-    if (banks == 0 && all_fit(room_of_unit(npu, some))) banks = some;
-  if (banks == 0) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
-  vector_room_ = room_of_unit(npu, banks);
-  tile_npu_ = with_banks(npu, npu.spm_banks - banks);
+  const std::optional<SharedMachine> shared = share_machine(npu, all_fit);
+  if (!shared) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
+  vector_room_ = *shared->unit;
+  tile_npu_ = shared->tiles;
   const bool fused = std::any_of(layers_.begin(), layers_.end(), [](const Layer &l) { return l.fused; });
   const std::uint32_t semaphores = vector_room_.first_semaphore + kSectionSemaphores + (fused ? kFusedSemaphores : 0);
   if (semaphores > npu.semaphores)

@@ -2,7 +2,6 @@
 
 #include "base/file/output_file.hpp"
 #include "base/process/stopwatch.hpp"
-#include "compiler/back/vector_layer.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/paper/paper.hpp"
@@ -237,11 +236,6 @@ std::string JobSpec::title() const {
 namespace {
 
 Compiled compile(const JobSpec &spec, compiler::CompileCache &cache) {
-  if (spec.vector_unit) {
-    Compiled compiled = compiler::compile_vector_layer(spec.layer(), spec.compile.pass, spec.npu);
-    compiled.requested = compiled.chosen = spec.compile.schedule;
-    return compiled;
-  }
   if (!spec.paper) return compiler::compile(spec.layers, spec.npu, spec.compile, cache);
   return compiler::compile(compiler::paper::PaperScheduler(*spec.paper), spec.layers, spec.npu, spec.compile, cache);
 }

@@ -25,8 +25,6 @@ struct JobSpec {
   /// The layer, which must be the only one, as igo_micro23 describes it under this policy, without a search; of
   /// `compile` then count schedule, pass, and how the layer is cut.
   std::optional<compiler::paper::Policy> paper = {};
-  /// The layer, which must be the only one, is the vector unit's (compiler/back/vector_layer.hpp), and reads its image.
-  bool vector_unit = false;
   Backend backend = Backend::kRtl;
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;

@@ -1,5 +1,6 @@
 #include "runtime/record/estimate.hpp"
 
+#include "compiler/back/vector_layer.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/lower/layout.hpp"
 
@@ -35,11 +36,15 @@ double share(Backend backend) {
   return 1;
 }
 
-/// A lower bound of the job's cycles; 0 if the layer cannot be compiled.
-std::uint64_t bound(const JobSpec &spec) {
+/// Cycles that the job will take, nearly; 0 if the layer cannot be compiled.
+double cycles_of(const JobSpec &spec) {
   try {
+    if (spec.layer().vector) // without a search, so that its stream is there at once
+      return static_cast<double>(
+          compiler::compile_vector_layer(spec.layer(), spec.compile.pass, spec.npu).predicted_cycles);
     const compiler::Layout layout = compiler::make_layout(spec.layers, spec.compile.pass, spec.npu);
-    return compiler::lower_bounds(spec.layers, spec.compile.pass, layout, spec.npu).run_cycles;
+    return kCyclesPerBound *
+           static_cast<double>(compiler::lower_bounds(spec.layers, spec.compile.pass, layout, spec.npu).run_cycles);
   } catch (const compiler::CompileError &) {
     return 0;
   }
@@ -85,10 +90,10 @@ Estimate estimate(const std::vector<JobSpec> &jobs, SimulationSpeed speed) {
   std::set<decltype(shape_of(jobs.front()))> compiled;
   for (const JobSpec &spec : jobs) {
     JobEstimate job;
-    const double cycles = kCyclesPerBound * static_cast<double>(bound(spec));
+    const double cycles = cycles_of(spec);
     job.cycles = static_cast<std::uint64_t>(cycles);
     job.run_seconds = cycles / all.speed.cycles_per_second;
-    if (compiled.insert(shape_of(spec)).second)
+    if (compiled.insert(shape_of(spec)).second && !spec.layer().vector)
       job.compile_seconds = kCompileSeconds + kCompileSecondsPerCycle * cycles;
     all.jobs.push_back(job);
   }

@@ -38,8 +38,8 @@ struct Estimate {
 };
 
 /// Takes the bounds of the layers, which are known at once, for what compilation will find: a layer takes longer than
-/// its bound, by 10 % on average; tiny ones and depthwise convolutions can take twice as long. Layers that cannot be
-/// compiled count nothing.
+/// its bound, by 10 % on average; tiny ones and depthwise convolutions on the array can take twice as long. What the
+/// vector unit computes is known exactly. Layers that cannot be compiled count nothing.
 Estimate estimate(const std::vector<JobSpec> &jobs, SimulationSpeed speed);
 
 } // namespace gradweave::runtime

@@ -27,8 +27,8 @@ Fingerprint fingerprint(const DeviceOptions &device) {
 }
 
 Fingerprint fingerprint(const JobSpec &spec) {
-  const auto &[network, layers, npu, compile, paper, vector_unit, backend, data, seed, device, times_file,
-               timeline_file, sketch_bars] = spec;
+  const auto &[network, layers, npu, compile, paper, backend, data, seed, device, times_file, timeline_file,
+               sketch_bars] = spec;
   Fingerprint shapes;
   for (const compiler::Layer &layer : layers) {
     shapes.add(compiler::fingerprint(layer));
@@ -36,8 +36,7 @@ Fingerprint fingerprint(const JobSpec &spec) {
   }
   Fingerprint all;
   all.add(network, layers.size(), shapes, npu.name, gradweave::fingerprint(npu), compiler::fingerprint(compile),
-          paper ? compiler::paper::to_string(*paper) : std::string(), vector_unit, backend, data, seed,
-          fingerprint(device));
+          paper ? compiler::paper::to_string(*paper) : std::string(), backend, data, seed, fingerprint(device));
   // Energies are computed from counts when they are reported; plans may depend on them.
   if (compile.objective != compiler::Objective::kCycles) all.add(gradweave::fingerprint(npu.energy), npu.clock_ghz);
   return all;

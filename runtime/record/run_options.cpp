@@ -1,7 +1,6 @@
 #include "runtime/record/run_options.hpp"
 
 #include "base/file/output_file.hpp"
-#include "compiler/back/vector_section.hpp"
 #include "compiler/schedule/registry.hpp"
 
 #include <fmt/format.h>
@@ -47,8 +46,6 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.npu = options.config;
       spec.compile = options.compile;
       spec.compile.schedule = schedule;
-      spec.vector_unit = options.vector_units && compiler::takes_vector_unit(layer, spec.compile.pass, spec.npu);
-      if (spec.vector_unit) spec.layers.front().image = true;
       spec.backend = options.backend;
       spec.data = options.data;
       spec.seed = options.seed;

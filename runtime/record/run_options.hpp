@@ -19,7 +19,6 @@ struct RunOptions {
   std::vector<compiler::Layer> layers;
   std::vector<compiler::Schedule> schedules; ///< several: compare, the first is the baseline
   compiler::CompileOptions compile;          ///< but for the schedule, of which there may be several
-  bool vector_units = false;                 ///< depthwise convolutions that these can take are theirs
   Backend backend = Backend::kRtl;
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;

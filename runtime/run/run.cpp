@@ -79,7 +79,6 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs, compiler::Compile
 double compile_ahead(const JobSpec &spec, compiler::CompileCache &cache, const SignalGuard &signals,
                      const std::function<void()> &tick) {
   const Stopwatch stopwatch;
-  if (spec.vector_unit) return 0; // there is nothing to be searched
   compiler::CompileOptions options = spec.compile;
   auto last = Clock::now();
   options.progress = [&](std::uint64_t, std::uint64_t) {

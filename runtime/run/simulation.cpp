@@ -107,8 +107,7 @@ std::vector<compiler::PlansAhead::Compilation> searched_compilations(const RunOp
                                                                      const std::vector<JobSpec> &specs) {
   std::vector<compiler::PlansAhead::Compilation> compilations;
   for (const JobSpec &spec : specs)
-    if (options.stream.empty() && !spec.paper && !spec.vector_unit)
-      compilations.push_back({spec.layers, spec.npu, spec.compile});
+    if (options.stream.empty() && !spec.paper) compilations.push_back({spec.layers, spec.npu, spec.compile});
   return compilations;
 }
 

@@ -123,6 +123,7 @@ private:
   void tile(const std::string &operand, const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32,
             isa::ErrorCode error);
   void tiles(const isa::Decoded &d, isa::ErrorCode error);
+  void walk(const isa::ConvCommand &v);
   void vector(const isa::VectorCommand &v);
   void vector_tiles(const isa::TileCommand &t);
   std::string engine_name(unsigned engine) const;

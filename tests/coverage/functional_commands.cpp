@@ -36,6 +36,7 @@ std::string opcode_name(const isa::Command &c) {
 std::vector<std::pair<std::string, std::string>> flags_of(const isa::Command &c) {
   std::vector<std::pair<std::string, std::string>> flags;
   const auto add = [&](const isa::Field &f) {
+    if (f.name == isa::field::PACKED.name) return; // how phases lie: of the bins of walks
     if (f.width == 1) flags.emplace_back(std::string(f.name), std::to_string(c.get(f)));
   };
   const std::string opcode = opcode_name(c);
@@ -77,6 +78,7 @@ void FunctionalCoverage::command(const isa::Command &c, ErrorCode error) {
     for (const auto &[flag, value] : flags_of(c))
       all += "." + value;
     if (all != "flags." + opcode) hit(all);
+    if (const auto *v = std::get_if<isa::ConvCommand>(&d->op)) walk(*v);
     if (const auto *v = std::get_if<isa::VectorCommand>(&d->op)) vector(*v);
     if (const auto *t = std::get_if<isa::TileCommand>(&d->op)) vector_tiles(*t);
   }
@@ -96,6 +98,11 @@ void FunctionalCoverage::tiles(const isa::Decoded &d, ErrorCode error) {
     tile("ADD_CIN", a->cin, a->m, a->n, true, error);
     tile("ADD_COUT", a->cout, a->m, a->n, !a->out_bf16, error);
   }
+}
+
+void FunctionalCoverage::walk(const isa::ConvCommand &v) {
+  if (v.weights || v.image.taps() == 1) return;
+  hit("walk.stride_" + std::to_string(v.image.stride) + (v.image.packed ? ".packed" : ".planes"));
 }
 
 void FunctionalCoverage::vector(const isa::VectorCommand &v) {

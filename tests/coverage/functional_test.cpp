@@ -1,7 +1,13 @@
 // The names that single edges get.
 #include "tests/coverage/functional.hpp"
 
+#include "tests/coverage/bins.hpp"
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <set>
+#include <string>
 
 namespace gradweave::coverage {
 namespace {
@@ -55,6 +61,31 @@ TEST_F(Functional, ATileThatEndsARowBeyondIsNoOther) {
   expect("spm.LOAD.ends_one_row_beyond", 1);
   expect("spm.LOAD.rotated", 0);
   expect("command.LOAD", 0);
+}
+
+/// PACKED is a field of one bit, and no flag: what a CONV hits is listed with it and without.
+TEST_F(Functional, PackedPhasesAreAWalksOwn) {
+  const BinList list = load_bins("tests/coverage/bins.toml");
+  for (const std::uint8_t stride : {1, 2, 3})
+    for (const bool packed : {false, true}) {
+      isa::ConvCommand v;
+      v.image.taps_y = 3;
+      v.image.stride = stride;
+      v.image.packed = packed;
+      v.product.a_col = true;
+      v.product.m = v.product.n = v.product.k = 1;
+      v.image.grid_w = v.image.grid_h = v.image.img_w = v.image.img_h = 1;
+      sample_.checking = true;
+      sample_.command = isa::encode({v, {}, 0});
+      coverage_.sample(sample_);
+      expect(fmt::format("walk.stride_{}.{}", stride, packed ? "packed" : "planes"), 1);
+    }
+  expect("flags.CONV.0.0.0", 6);
+  std::set<std::string> listed;
+  for (const Bin &bin : list.bins)
+    listed.insert(bin.name);
+  for (const auto &[bin, count] : coverage_.bins())
+    EXPECT_EQ(listed.count(bin), 1U) << bin;
 }
 
 TEST_F(Functional, AStallIsOfTheOldestCommandOfItsEngine) {

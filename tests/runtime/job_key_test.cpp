@@ -51,7 +51,7 @@ TEST(JobKey, DependsOnAllThatAResultDependsOn) {
   differs("reduction", [](JobSpec &s) { s.compile.reduction = compiler::Reduction::kAdd; });
   differs("policy", [](JobSpec &s) { s.paper.emplace(); });
   differs("another policy", [](JobSpec &s) { s.paper = compiler::paper::parse_policy("array2"); });
-  differs("what computes it", [](JobSpec &s) { s.vector_unit = true; });
+  differs("what computes it", [](JobSpec &s) { s.layers.front().vector = true; });
   differs("backend", [](JobSpec &s) { s.backend = Backend::kFunctional; });
   differs("data", [](JobSpec &s) { s.data = DataKind::kSpecial; });
   differs("seed", [](JobSpec &s) { s.seed = 2; });

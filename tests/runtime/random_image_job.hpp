@@ -79,8 +79,9 @@ inline JobSpec random_vector_job(const std::string &npu, std::uint64_t seed) {
     s.compile.partition = compiler::Partition::kNone;
     s.layers.front().y_fp32 = dice.chance(0.3);
     s.layers.front().dx_fp32 = dice.chance(0.3);
-    s.vector_unit = compiler::takes_vector_unit(s.layer(), s.compile.pass, s.npu);
-    if (s.vector_unit) return s;
+    if (!compiler::takes_vector_unit(s.layer(), s.compile.pass, s.npu)) continue;
+    s.layers.front().vector = true;
+    return s;
   }
 }
 

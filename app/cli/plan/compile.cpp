@@ -69,7 +69,7 @@ Compiled compile_explained(const compiler::PlansAhead::Compilation &compilation,
 int compile(const CompileArguments &a) {
   if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
   const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
-  const Work work = resolve(a.work);
+  const Work work = layer_by_layer(resolve(a.work));
   if (!a.explain.empty()) compiler::require_explains(schedule);
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--explain", a.explain}});
   std::optional<OutputFile> json, explanation;

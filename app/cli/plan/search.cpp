@@ -58,9 +58,10 @@ void print_step(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
   fmt::print(out, "{}", report::energy_table({{"step", s.step.accesses, s.step.predicted_cycles}}, npu));
   if (s.found.objective != compiler::Objective::kCycles) return;
   const bool groups = std::any_of(s.layers.begin(), s.layers.end(), [](const auto &l) { return l.layer.groups > 1; });
-  fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average{}\n",
-             100 * s.mean_above_bound(),
-             groups ? ", layers of several groups left out: theirs assume one group a command" : "");
+  fmt::print(
+      out, "layer by layer, searched plans are {:.1f} % above their bounds on average{}\n", 100 * s.mean_above_bound(),
+      groups ? ", layers of several groups left out: theirs assume one group a command, or count the unit's lanes alone"
+             : "");
 }
 
 void print_totals(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
@@ -121,7 +122,7 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
 
 int search(const SearchArguments &a) {
   const SignalGuard signals;
-  const Work work = resolve(a.work);
+  const Work work = in_one_stream(resolve(a.work));
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   check_search(a);
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long

@@ -77,7 +77,7 @@ ValidationStream compiled_stream(const compiler::Layer &layer, const Machine &np
 }
 
 void add_network(const WorkArguments &arguments, Plan &plan, const std::string &program) {
-  const Work work = resolve(arguments);
+  const Work work = layer_by_layer(resolve(arguments));
   const auto cache = std::make_shared<compiler::CompileCache>();
   for (const compiler::Layer &layer : work.layers)
     for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {

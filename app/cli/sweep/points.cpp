@@ -113,6 +113,7 @@ double estimate(const Work &work, compiler::Schedule schedule) {
   std::set<std::string> seen;
   for (const compiler::Layer &layer : work.layers) {
     if (!seen.insert(compiler::shape_fingerprint(layer).hex()).second) continue;
+    if (layer.vector) continue; // nothing is searched
     evaluation::Unit unit{layer, work.npu, work.compile.pass, {}};
     unit.variant.schedule = schedule;
     unit.variant.plans = work.compile.plans;
@@ -227,7 +228,7 @@ private:
   std::string add_work(const Point &point) {
     const WorkArguments arguments = arguments_of(point);
     const std::shared_ptr<const compiler::Network> network = this->network(arguments);
-    const Work work = resolve(arguments, *network);
+    const Work work = layer_by_layer(resolve(arguments, *network));
     const compiler::Schedule schedule = compiler::parse_schedule(arguments.schedule);
     std::string key = Fingerprint()
                           .add("point", shapes(work.layers), fingerprint(work.npu), fingerprint(work.npu.energy),
@@ -235,7 +236,7 @@ private:
                           .hex();
     if (keys_.insert(key).second)
       made_.work.push_back({key, to_text(point), estimate(work, schedule), [arguments, network, schedule] {
-                              return evaluate(resolve(arguments, *network), schedule);
+                              return evaluate(layer_by_layer(resolve(arguments, *network)), schedule);
                             }});
     return key;
   }

@@ -1,6 +1,7 @@
 #include "app/evaluation/unit/network_search.hpp"
 
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/back/vector_layer.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/image_choice.hpp"
@@ -22,7 +23,7 @@ using compiler::Schedule;
 /// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
 /// dX the baseline. It knows no images: a convolution's matrix is that of im2col.
 std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compiler::Judge &judge) {
-  layer.image = layer.forward_image = false;
+  layer.image = layer.forward_image = layer.vector = false;
   const compiler::paper::PaperScheduler scheme;
   std::uint64_t best = ~std::uint64_t{0};
   for (const compiler::Partition partition : compiler::all_partitions()) {
@@ -45,12 +46,22 @@ std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compi
   return best;
 }
 
+/// Cycles that the layer cannot beat, of each pass by itself.
+std::uint64_t bound_of(const Layer &layer, Pass asked, const Machine &npu) {
+  if (!layer.vector) return compiler::layer_bound(layer, asked, npu);
+  std::uint64_t cycles = 0;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward})
+    if (asked == Pass::kBoth || asked == pass)
+      cycles += compiler::compile_vector_layer(layer, pass, npu).bounds.run_cycles;
+  return cycles;
+}
+
 /// What the layer has to beat, and what it cannot.
 LayerSearch compared(const Layer &layer, const Machine &npu, Pass asked, const SearchEffort &effort) {
   LayerSearch l;
   if (effort.objective == compiler::Objective::kCycles)
     for (const Layer &part : compiler::split_products(layer, npu))
-      l.bound += compiler::layer_bound(part, asked, npu);
+      l.bound += bound_of(part, asked, npu);
   const compiler::Judge judge(npu, effort.objective);
   for (const Pass pass : {Pass::kForward, Pass::kBackward})
     if (effort.paper && (asked == Pass::kBoth || asked == pass)) l.paper += paper_cost(layer, npu, pass, judge);
@@ -117,7 +128,10 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
     LayerSearch &row = result.layers[rows[p]];
     row.conventional += own.conventional;
     row.searched += own.searched;
-    if (pass != Pass::kForward) row.order = std::string(to_string(own.order));
+    if (parts[p].vector)
+      row.order = "vector unit";
+    else if (pass != Pass::kForward)
+      row.order = std::string(to_string(own.order));
     row.step_plan += (row.step_plan.empty() ? "" : "; ") + result.step.tilings[p];
   }
   result.step_cost =

@@ -15,7 +15,7 @@ struct LayerSearch {
   std::uint64_t paper = 0;        ///< igo_micro23 in full on its own tiling: Algorithm 1 and the best partitioning
   std::uint64_t conventional = 0; ///< the best searched plan that computes dX, then dW
   std::uint64_t searched = 0;     ///< the best searched plan of any order
-  std::string order;              ///< of the latter's backward pass
+  std::string order;              ///< of the latter's backward pass, or that the layer is the vector unit's
   std::string step_plan;          ///< in the step, for people
 };
 
@@ -29,7 +29,7 @@ struct NetworkSearch {
   /// Sums over the layers.
   std::uint64_t sum(std::uint64_t LayerSearch::*cost) const;
   /// Mean of searched / bound - 1 over the layers of one group; 0 if there is none. The bound of several groups assumes
-  /// that no command computes more than one, which packing could.
+  /// that no command computes more than one, which packing could, or counts nothing of the vector unit but its lanes.
   double mean_above_bound() const;
 };
 

@@ -1,0 +1,52 @@
+#include "compiler/search/step_plans.hpp"
+
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/lower/layout.hpp"
+
+#include <string>
+
+namespace gradweave::compiler {
+
+StepPlans::StepPlans(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
+                     std::uint64_t plans, Objective objective, std::function<void()> tried)
+    : layers_(layers), pass_(pass), layout_(layout), machine_(share_step(layers, pass, npu)), objective_(objective),
+      array_(machine_.tiles, plans, objective, std::move(tried)) {}
+
+void StepPlans::prepare(unsigned threads, const std::function<void()> &progress) {
+  std::vector<LayerPlans::Direction> directions;
+  std::map<std::pair<std::string, Pass>, std::shared_ptr<const LayerPlans::Choice>> known; // by shape
+  for_passes([&](std::size_t i, Pass pass) {
+    const Layer &layer = layers_[i];
+    if (!layer.vector) {
+      directions.push_back({&layer, pass});
+      return;
+    }
+    const auto [at, is_new] = known.try_emplace({shape_fingerprint(layer).hex(), pass});
+    if (is_new) at->second = std::make_shared<const LayerPlans::Choice>(choice_of_unit(layer, pass));
+    units_[{i, pass}] = at->second;
+    sections_[{i, pass}] = std::make_shared<const std::vector<PhasePlan>>(
+        section_phases(layer, static_cast<std::uint32_t>(i), pass, layout_, *machine_.unit));
+  });
+  array_.prepare(directions, threads, progress);
+}
+
+/// Its only plan, by itself.
+LayerPlans::Choice StepPlans::choice_of_unit(const Layer &layer, Pass pass) const {
+  const Layout layout = make_layout({layer}, pass, machine_.npu);
+  OwnPlan own;
+  own.phases = section_phases(layer, 0, pass, layout, *machine_.unit);
+  const TimedPlan timed = time_plans(own.phases, {layer}, layout, machine_.npu);
+  own.cost = Judge(machine_.npu, objective_).cost_of(timed.program, timed.cycles);
+  return {{own}, {own.phases}, own, {}};
+}
+
+const LayerPlans::Choice &StepPlans::of(std::size_t layer, Pass pass) const {
+  return layers_[layer].vector ? *units_.at({layer, pass}) : array_.of(layers_[layer], pass);
+}
+
+std::shared_ptr<const std::vector<PhasePlan>> StepPlans::sections(std::size_t layer, Pass pass) const {
+  const auto at = sections_.find({layer, pass});
+  return at == sections_.end() ? nullptr : at->second;
+}
+
+} // namespace gradweave::compiler

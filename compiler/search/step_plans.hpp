@@ -1,0 +1,58 @@
+// What a step has to choose from for each of its layers: searched plans for the array, sections for the vector unit.
+#pragma once
+
+#include "compiler/back/vector_room.hpp"
+#include "compiler/search/layer_plans.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Layers of the vector unit (Layer::vector) have one plan; what they do not have of the scratchpad, the others search.
+class StepPlans {
+public:
+  /// The references must outlive the object. `layout`: of all layers under the pass. `tried` as LayerPlans has it.
+  StepPlans(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu, std::uint64_t plans,
+            Objective objective, std::function<void()> tried);
+
+  /// Searches, in so many threads at most. `progress` is called after each shape, by one thread at a time; it may
+  /// throw.
+  void prepare(unsigned threads, const std::function<void()> &progress);
+
+  /// Calls take(index of a layer, pass) in the order in which they run.
+  template <typename Take> void for_passes(const Take &take) const {
+    if (pass_ != Pass::kBackward)
+      for (std::size_t i = 0; i < layers_.size(); ++i)
+        if (takes_part(layers_[i], Pass::kForward)) take(i, Pass::kForward);
+    if (pass_ != Pass::kForward)
+      for (std::size_t i = layers_.size(); i-- > 0;)
+        if (takes_part(layers_[i], Pass::kBackward)) take(i, Pass::kBackward);
+  }
+
+  const LayerPlans::Choice &of(std::size_t layer, Pass pass) const;
+  /// The phases of a layer of the vector unit in the step; null of another.
+  std::shared_ptr<const std::vector<PhasePlan>> sections(std::size_t layer, Pass pass) const;
+
+  const SharedMachine &machine() const { return machine_; }
+  LayerPlans &of_array() { return array_; }
+  const LayerPlans &of_array() const { return array_; }
+
+private:
+  LayerPlans::Choice choice_of_unit(const Layer &layer, Pass pass) const;
+
+  const std::vector<Layer> &layers_;
+  Pass pass_;
+  const Layout &layout_;
+  SharedMachine machine_;
+  Objective objective_;
+  LayerPlans array_;
+  using Key = std::pair<std::size_t, Pass>;
+  std::map<Key, std::shared_ptr<const std::vector<PhasePlan>>> sections_;
+  std::map<Key, std::shared_ptr<const LayerPlans::Choice>> units_; ///< of a shape in common
+};
+
+} // namespace gradweave::compiler

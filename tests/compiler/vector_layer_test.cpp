@@ -1,0 +1,165 @@
+// Layers that the vector unit computes, by themselves: which are, what compile() makes of them, and steps that have
+// some.
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/back/vector_layer.hpp"
+#include "compiler/back/vector_room.hpp"
+#include "compiler/cost/bounds.hpp"
+#include "compiler/schedule/step_search.hpp"
+#include "graph/frontend/load_network.hpp"
+#include "tests/compiler/image_layer.hpp"
+#include "tests/compiler/layer_run.hpp"
+#include "tests/sw_models/random_convolution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gradweave::compiler {
+namespace {
+
+std::size_t count_of_unit(const std::vector<Layer> &layers) {
+  return static_cast<std::size_t>(std::count_if(layers.begin(), layers.end(), [](const Layer &l) { return l.vector; }));
+}
+
+Layer depthwise(std::uint32_t channels, std::uint32_t size, std::uint32_t kernel) {
+  Convolution conv;
+  conv.batch = 1;
+  conv.height = conv.width = size;
+  conv.channels = conv.out_channels = conv.groups = channels;
+  conv.kernel_height = conv.kernel_width = kernel;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = kernel / 2;
+  Layer layer = image_layer(conv);
+  layer.name = "depthwise";
+  return layer;
+}
+
+TEST(VectorLayers, AreMobileNetsDepthwiseOnesWhereThereIsAUnit) {
+  const std::vector<Layer> network = load_network("models/mobilenet.graph", 1).layers;
+  for (const char *name : {"small", "large"}) {
+    const Machine npu = load_config(name);
+    std::vector<Layer> apart = network, step = network;
+    choose_vector_layers(apart, Pass::kForward, npu);
+    choose_vector_layers_of_step(step, Pass::kForward, npu);
+    EXPECT_EQ(count_of_unit(apart), 13U) << name;
+    EXPECT_EQ(count_of_unit(step), 13U) << name;
+    for (const Layer &l : apart)
+      EXPECT_EQ(l.vector, l.groups > 1) << l.name;
+  }
+  Machine without = load_config("large");
+  without.vector_groups = 0;
+  std::vector<Layer> layers = network;
+  choose_vector_layers(layers, Pass::kForward, without);
+  EXPECT_EQ(count_of_unit(layers), 0U);
+}
+
+TEST(VectorLayers, AreTheArraysWhereThatMayBeFasterByTwice) {
+  const Machine npu = load_config("test8v2");
+  std::size_t of_unit = 0, of_array = 0;
+  Dice dice(1);
+  for (int i = 0; i < 60; ++i) {
+    Convolution conv = random_strided_convolution(dice, 4);
+    conv.groups = conv.channels = conv.out_channels = dice.between(1, 21);
+    const Layer layer = image_layer(conv);
+    std::vector<Layer> layers{layer};
+    choose_vector_layers(layers, Pass::kForward, npu);
+    if (!takes_vector_unit(layer, Pass::kForward, npu)) continue;
+    Layer unit = layer;
+    unit.vector = unit.image = true;
+    const bool faster =
+        compile_vector_layer(unit, Pass::kForward, npu).predicted_cycles <= 2 * layer_bound(layer, Pass::kForward, npu);
+    EXPECT_EQ(layers.front().vector, faster) << layer.name;
+    (faster ? of_unit : of_array) += 1;
+  }
+  EXPECT_GT(of_unit, 0U);
+  EXPECT_GT(of_array, 0U);
+}
+
+TEST(VectorLayers, HaveOneStreamUnderAllSchedules) {
+  const Machine npu = load_config("test8v2");
+  Layer layer = depthwise(12, 6, 3), twin = layer;
+  layer.vector = twin.vector = true;
+  twin.name = "twin";
+  CompileCache cache;
+  CompileOptions options;
+  options.pass = Pass::kBoth;
+  const Compiled one = compile({layer}, npu, options, cache);
+  EXPECT_EQ(one.compute_cycles, 0U);
+  options.schedule = Schedule::kSearch;
+  const Compiled other = compile({twin}, npu, options, cache);
+  EXPECT_EQ(other.stream, one.stream);
+  EXPECT_EQ(other.layer().name, "twin");
+  EXPECT_EQ(other.chosen, Schedule::kSearch);
+  EXPECT_GE(one.predicted_cycles, one.bounds.run_cycles);
+  options.stream = false;
+  const Compiled without = compile({layer}, npu, options, cache);
+  EXPECT_TRUE(without.stream.empty());
+  EXPECT_EQ(without.predicted_cycles, one.predicted_cycles);
+  EXPECT_EQ(without.traffic.size(), 1U);
+  EXPECT_THROW(compile({layer, twin}, npu, options, cache), std::invalid_argument) << "a step has a search of its own";
+  Machine tiny = npu;
+  tiny.memory.size_bytes = 4096;
+  EXPECT_THROW(compile({layer}, tiny, options), CompileError);
+}
+
+/// A product, the layer, and a product of what that computes.
+std::vector<Layer> step_around(Layer middle) {
+  const Convolution &conv = *middle.conv;
+  Layer before = make_layer(conv.height * conv.width, 5, conv.channels), after = make_layer(conv.m(), conv.channels, 7);
+  before.name = middle.input = "expand";
+  after.name = "project";
+  after.input = middle.name;
+  std::vector<Layer> layers{before, middle, after};
+  for (std::uint32_t i = 0; i < layers.size(); ++i)
+    layers[i].index = i;
+  return layers;
+}
+
+TEST(VectorLayers, OfAStepAreSectionsAmongProducts) {
+  const Machine npu = load_config("test8v2");
+  for (const StepStart start : {StepStart::kReuse, StepStart::kPlacement}) {
+    Layer middle = depthwise(12, 6, 2);
+    middle.vector = true;
+    const std::vector<Layer> layers = step_around(middle);
+    StepOptions options;
+    options.layer_plans = 20;
+    options.step_plans = 60;
+    options.start = start;
+    const SearchedStep found = search_step(layers, npu, options);
+    const Compiled step = compile_plans(layers, Pass::kBoth, found.plans, npu);
+    EXPECT_EQ(step.predicted_cycles, found.cost);
+    EXPECT_EQ(std::count_if(found.plans.begin(), found.plans.end(), [](const PhasePlan &p) { return p.section; }), 3)
+        << "Y, dX and dW";
+    EXPECT_GT(found.layers[1].searched, 0U);
+    EXPECT_EQ(found.layers[1].searched, found.layers[1].conventional);
+    const SharedMachine shared = share_step(layers, Pass::kBoth, npu);
+    std::size_t of_sections = 0;
+    for (std::size_t i = 0; i < step.stream.size(); ++i) {
+      const isa::Decoded d = *isa::decode(step.stream[i]);
+      const auto *dma = std::get_if<isa::DmaCommand>(&d.op);
+      if (dma == nullptr || dma->spm.row < shared.tiles.spm_rows()) continue;
+      EXPECT_EQ(step.info[i].layer, 1U) << "command " << i;
+      ++of_sections;
+    }
+    EXPECT_GT(of_sections, 0U);
+  }
+}
+
+TEST(VectorLayers, OfAStepFitTheirShareOrAreTheArrays) {
+  std::vector<Layer> layers = step_around(depthwise(12, 6, 2)), large = step_around(depthwise(12, 6, 3)), fits = layers;
+  choose_vector_layers_of_step(fits, Pass::kBoth, load_config("test8v2"));
+  EXPECT_EQ(count_of_unit(fits), 1U);
+  choose_vector_layers_of_step(large, Pass::kBoth, load_config("test8v2"));
+  EXPECT_EQ(count_of_unit(large), 0U) << "not in half of the macro-banks";
+  choose_vector_layers_of_step(layers, Pass::kBoth, load_config("test8c2v8"));
+  EXPECT_EQ(count_of_unit(layers), 0U) << "several cores";
+  Machine few = load_config("test8v2");
+  few.semaphores = 8;
+  choose_vector_layers_of_step(layers, Pass::kBoth, few);
+  EXPECT_EQ(count_of_unit(layers), 0U) << "no semaphores";
+  layers[1].vector = true;
+  EXPECT_THROW(share_step(layers, Pass::kBoth, few), std::invalid_argument);
+}
+
+} // namespace
+} // namespace gradweave::compiler
