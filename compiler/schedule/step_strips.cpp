@@ -112,6 +112,23 @@ StepWalk::Strip StepWalk::any_strip(std::uint32_t weight_rows) {
   return strip;
 }
 
+/// Lets the sections run in a strip, those without taps on all cores.
+void StepWalk::run_as_strip(std::size_t first, std::size_t last, const Strip &strip, std::uint32_t width) {
+  for (std::size_t s = first; s <= last; ++s) {
+    Section &section = sections_[s];
+    Strip own = strip;
+    if (!layers_[section.layer].image) {
+      own.cores = npu_.cores;
+      own.columns = 1;
+      own.by_columns = false;
+    }
+    cut_into_rows(section, own, width);
+    section.parts = true;
+    section.woven = s > first;
+    if (s > first) section.alone = false;
+  }
+}
+
 /// Looks for plans with which the sections, in strips, take less than now.
 bool StepWalk::run_in_strips(std::size_t first, std::size_t last, std::uint64_t changes) {
   const std::size_t begin = around(first).first, end = around(last).second;
@@ -132,22 +149,7 @@ bool StepWalk::run_in_strips(std::size_t first, std::size_t last, std::uint64_t 
   const auto try_all = [&](std::size_t one, std::size_t other, const Strip &strip) {
     const std::uint32_t width = strip_width(one, other);
     if (width == 0 || width % strip.row_parts != 0 || strip.cores == 0) return;
-    const bool faster = keep_if_faster([&] {
-      for (std::size_t s = one; s <= other; ++s) {
-        Section &section = sections_[s];
-        Strip own = strip;
-        if (!layers_[section.layer].image) {
-          own.cores = npu_.cores;
-          own.columns = 1;
-          own.by_columns = false;
-        }
-        cut_into_rows(section, own, width);
-        section.parts = true;
-        section.woven = s > one;
-        if (s > one) section.alone = false;
-      }
-    });
-    if (!faster) return;
+    if (!keep_if_faster([&] { run_as_strip(one, other, strip, width); })) return;
     from = one;
     to = other;
   };

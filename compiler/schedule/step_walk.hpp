@@ -103,6 +103,7 @@ private:
   void cut_into_rows(Section &section, const Strip &strip, std::uint32_t width) const;
   std::uint32_t rows_of_weights(std::size_t first, std::size_t last) const;
   Strip any_strip(std::uint32_t weight_rows);
+  void run_as_strip(std::size_t first, std::size_t last, const Strip &strip, std::uint32_t width);
   bool run_in_strips(std::size_t first, std::size_t last, std::uint64_t changes);
   struct Balance;
   Balance balance_of(std::size_t first, std::size_t end) const;

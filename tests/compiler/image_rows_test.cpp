@@ -7,6 +7,7 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/schedule/step_search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/image_layer.hpp"
@@ -103,6 +104,27 @@ TEST(ImageRows, AreGolden) {
     expect_golden(step, net.npu, seed);
   }
   EXPECT_GT(stayed, test::cases(60) / 6);
+}
+
+/// On several cores the search of a step finds strips: neither map is in memory, though none of them fits.
+TEST(ImageRows, StepsAreSearchedInStrips) {
+  Bottleneck net("test8c4", 300);
+  ASSERT_GT(spm_rows(net.conv.m(), net.conv.out_channels, false, net.npu.lanes()), net.npu.spm_rows());
+  StepOptions options;
+  options.pass = Pass::kForward;
+  options.layer_plans = 12;
+  options.step_plans = 30;
+  const SearchedStep found = search_step(net.layers, net.npu, options);
+  const Compiled step = compile_plans(net.layers, Pass::kForward, found.plans, net.npu);
+  EXPECT_EQ(moved(step, 0), 0U);
+  EXPECT_EQ(moved(step, 1), 0U);
+  EXPECT_LT(found.cost, found.apart_cost);
+  std::uint64_t bytes = 0;
+  for (const LayerTraffic &layer : step.traffic)
+    for (const Traffic &t : layer)
+      bytes += t.read_bytes + t.write_bytes;
+  EXPECT_GE(found.apart_bytes, bytes + 4 * 2 * net.conv.m() * 10) << "each map stored and loaded";
+  expect_golden(step, net.npu, 3);
 }
 
 /// A command that begins in another row, or moves to another, is found, whichever row of the kernel it is of.
