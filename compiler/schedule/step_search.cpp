@@ -1,5 +1,6 @@
 #include "compiler/schedule/step_search.hpp"
 #include "base/process/parallel.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/schedule/step_walk.hpp"
