@@ -226,6 +226,14 @@ bool StepWalk::Guest::put_off(std::uint64_t changes) {
   return false;
 }
 
+/// Gradients that run beside the section.
+std::size_t StepWalk::guests_of(std::size_t section) const {
+  std::size_t count = 0;
+  for (std::size_t s = 0; s < section; ++s)
+    count += sections_[s].later == section - s ? 1 : 0;
+  return count;
+}
+
 void StepWalk::try_putting_off(std::uint64_t changes) {
   const std::uint64_t begun = work_.bursts;
   const std::vector<std::int64_t> gradient = gradients();
@@ -247,12 +255,6 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
   using Pair = std::tuple<Shape, Shape, std::size_t>; // and how many gradients the host has already
   std::map<Pair, std::pair<std::vector<PhasePlan>, std::vector<PhasePlan>>> known;
   std::set<Pair> in_vain;
-  const auto guests_of = [&](std::size_t h) {
-    std::size_t count = 0;
-    for (std::size_t s = 0; s < h; ++s)
-      count += sections_[s].later == h - s ? 1 : 0;
-    return count;
-  };
   for (const std::size_t s : order) {
     std::vector<std::size_t> hosts;
     for (std::size_t h = s + 1; h < sections_.size(); ++h)

@@ -111,6 +111,7 @@ private:
   std::uint64_t cost_of_both(std::size_t section, std::size_t host, std::uint64_t limit);
   std::pair<std::size_t, std::size_t> around(std::size_t section) const;
   bool is_woven(std::size_t section) const;
+  std::size_t guests_of(std::size_t section) const;
   class Guest;
   std::vector<std::size_t> pick_sections();
   bool improves();
