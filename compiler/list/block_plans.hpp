@@ -3,7 +3,8 @@
 #pragma once
 
 #include "compiler/ir/layout.hpp"
-#include "compiler/list/list_search.hpp"
+#include "compiler/list/list_plan.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <vector>
 
