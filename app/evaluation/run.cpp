@@ -6,9 +6,11 @@
 #include "device/rtl_build.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 namespace gradweave::evaluation {
 namespace {
@@ -19,6 +21,31 @@ std::vector<Figure> make_figures(const Repetition &repetition, const std::vector
   for (const std::string_view id : ids)
     figures.push_back(repetition.figure(id, evaluations, planning));
   return figures;
+}
+
+/// Whether a figure shows nothing, as where none of the networks and machines that were chosen is in it.
+bool is_empty(const Figure &figure) {
+  const auto has_lines = [](const Table &table) { return !table.rows.empty(); };
+  const auto has_groups = [](const Chart &chart) { return !chart.groups.empty(); };
+  return figure.rows.empty() && figure.plots.empty() &&
+         std::none_of(figure.tables.begin(), figure.tables.end(), has_lines) &&
+         std::none_of(figure.charts.begin(), figure.charts.end(), has_groups);
+}
+
+/// Notes it at figures that are empty; throws std::invalid_argument if all are.
+void note_empty(std::vector<Figure> &figures) {
+  std::vector<std::string> titles;
+  for (Figure &figure : figures) {
+    if (!is_empty(figure)) continue;
+    titles.push_back(figure.title);
+    figure.notes.insert(figure.notes.begin(),
+                        "Empty: this figure is of other networks or machines than those that were chosen.");
+  }
+  if (titles.size() == figures.size() && !figures.empty())
+    throw std::invalid_argument(fmt::format(
+        "none of the networks and machines chosen is in '{}'; choose those of its title, or leave --network and "
+        "--machine out",
+        fmt::join(titles, "', '")));
 }
 
 /// The reasons why units have no result, each once.
@@ -88,6 +115,7 @@ Evaluation run(const Study &study, const Repetition &repetition, const RunSettin
   evaluation.tool = tool_version();
   evaluation.units = wanted.units().size() + wanted.steps().size() + wanted.works().size();
   evaluation.figures = make_figures(repetition, settings.figures, results, false);
+  note_empty(evaluation.figures);
   evaluation.problems = problems_of(wanted, results);
   const bool has_streams = std::any_of(wanted.works().begin(), wanted.works().end(),
                                        [](const Work &work) { return static_cast<bool>(work.streams); });

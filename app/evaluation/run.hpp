@@ -18,7 +18,8 @@ struct RunSettings {
 };
 
 /// Evaluates what the file does not have, then computes the figures. What runs on an NPU, and only that, has a
-/// sample on the RTL. Throws Interrupted, after every finished unit is in the file; OutputError, DatabaseError.
+/// sample on the RTL. Figures that have nothing of the chosen networks and machines say so. Throws Interrupted, after
+/// every finished unit is in the file; OutputError, DatabaseError; std::invalid_argument if no figure has anything.
 Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, ResultsFile &kept,
                const SignalGuard &signals);
 

@@ -137,11 +137,14 @@ void RunningEstimate::move(const Program &program, std::size_t engine, double st
   const std::size_t index = queue_[engine][head_[engine]++];
   const double latency = npu_.memory.latency_cycles;
   if (engine == kLoadEngine) queued_loads_ -= bytes_[index];
+  const std::uint32_t rows = program.form(program.actions[index]).rows;
+  // A burst a cycle is issued, but no more than may be in flight until the first is answered.
+  const double issued = start + rows * std::max(1.0, latency / npu_.outstanding);
   idle_ += std::max(0.0, start - channel_free_);
   channel_free_ = std::max(channel_free_, start) + service(bytes_[index]);
-  done_[index] = channel_free_ + latency + kPipeline;
-  // The next command's bursts are issued as soon as this one's are, a burst a cycle.
-  free_[engine] = std::max(start + program.form(program.actions[index]).rows, channel_free_ - latency);
+  done_[index] = std::max(channel_free_, issued) + latency + kPipeline;
+  // The next command's bursts are issued as soon as this one's are.
+  free_[engine] = std::max(issued, channel_free_ - latency);
   end_ = std::max(end_, done_[index]);
 }
 

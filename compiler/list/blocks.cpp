@@ -24,6 +24,18 @@ std::map<std::uint32_t, std::uint32_t> ranks(const std::vector<TileProduct> &pro
   return all;
 }
 
+/// Each sum to a core by turns, in the order in which they begin: blocks whose sums are no multiple of the cores then
+/// keep all of them busy.
+void give_to_cores(std::vector<TileProduct> &products, const Contraction &c, std::uint32_t cores) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint8_t> core_of;
+  std::uint32_t next = 0;
+  for (TileProduct &p : products) {
+    const auto [sum, is_new] = core_of.try_emplace({p.group, range_of(p, c.row).first, range_of(p, c.col).first});
+    if (is_new) sum->second = static_cast<std::uint8_t>(next++ % cores);
+    p.core = sum->second;
+  }
+}
+
 } // namespace
 
 TileShape together(PhaseKind kind, const TileShape &tile, const Block &block) {
@@ -58,11 +70,11 @@ std::vector<TileProduct> blocked_products(PhaseKind kind, const TileShape &tile,
     }
     if (outer % 2 == 1) inner = last - inner;
     const std::uint32_t step = steps[{p.group, row, col}]++;
-    p.core = static_cast<std::uint8_t>((row % block.rows * block.cols + col % block.cols) % cores);
     keyed.emplace_back(Key{p.group, outer, inner, step, row, col}, p);
   }
   std::sort(keyed.begin(), keyed.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
   std::transform(keyed.begin(), keyed.end(), products.begin(), [](const auto &k) { return k.second; });
+  give_to_cores(products, c, cores);
   return products;
 }
 

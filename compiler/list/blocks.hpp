@@ -20,8 +20,8 @@ struct Block {
 TileShape together(PhaseKind kind, const TileShape &tile, const Block &block);
 
 /// All products of a phase with a single result, block after block, back and forth; in a block step after step of the
-/// reduction. Tiles of an image that a block reads for its rows are one. The sums
-/// of a block are on the cores by turns.
+/// reduction. Tiles of an image that a block reads for its rows are one. Sums are on the cores by turns, from block to
+/// block, too.
 std::vector<TileProduct> blocked_products(PhaseKind kind, const TileShape &tile, const Block &block, const Layer &layer,
                                           std::uint32_t cores);
 

@@ -1,10 +1,8 @@
 #include "compiler/list/list_search.hpp"
 
 #include "compiler/cost/cost.hpp"
-#include "compiler/cost/estimate.hpp"
-#include "compiler/cost/splits.hpp"
-#include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/list/block_plans.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -19,41 +17,8 @@
 namespace gradweave::compiler::list {
 namespace {
 
-/// Tilings with blocks that are scheduled, those of the best estimates.
-constexpr std::size_t kTried = 40;
-/// Of those, with blocks of one size.
-constexpr std::uint32_t kAlike = 3;
 /// Plans that changes are made to.
 constexpr std::size_t kKept = 8;
-/// Products of a phase at most: more take too long, and each is too short.
-constexpr std::uint64_t kMostListed = 10'000;
-constexpr std::array<std::uint32_t, 7> kTimes{1, 2, 3, 4, 6, 8, 12};
-constexpr std::uint32_t kMostSums = 24; ///< tiles of a block
-
-struct Candidate {
-  TileShape tile;
-  Block block;
-  RoughEstimate rough;
-  double cycles = 0;
-};
-
-/// Of a block as one tile whose products all cores compute together.
-/// `shared`: the machine with so large a scratchpad that a core's part is the whole.
-Candidate estimate(PhaseKind kind, const TileShape &tile, const Block &block, const Layer &layer, const Machine &npu,
-                   const Machine &shared) {
-  const Contraction &c = contraction_of(form_of(kind).results.front());
-  Candidate found{tile, block, {}, 0};
-  const LoopOrder loops = block.down ? LoopOrder{c.col, c.row, c.red} : LoopOrder{c.row, c.col, c.red};
-  TileShape large = together(kind, tile, block);
-  const TileShape largest = largest_tile(kind, layer);
-  large = {std::min(large.m, largest.m), std::min(large.k, largest.k), std::min(large.n, largest.n)};
-  found.rough = rough_estimate(kind, loops, large, layer, shared, npu.cores);
-  const double sums = block.rows * block.cols;
-  const double turns = static_cast<double>(divide_up(block.rows * block.cols, npu.cores)) * npu.cores / sums;
-  const double arrays = static_cast<double>(phase_cycles(kind, tile, layer, npu)) / npu.cores;
-  found.cycles = std::max(found.rough.cycles / npu.cores, arrays * (1 + 0.25 * (turns - 1)));
-  return found;
-}
 
 /// In the order that the plan prefers.
 std::vector<TileProduct> preferred_products(const ListPlan &plan, const Layer &layer, const Machine &npu) {
@@ -85,8 +50,6 @@ public:
 
 private:
   const Layer &layer() const { return layers_.front(); }
-  std::vector<Candidate> candidates() const;
-  bool place(Candidate &c) const;
   void play(ListPlan plan);
   std::uint64_t cycles_of(const ListPlan &plan, std::uint64_t most);
   std::uint64_t time(const Program &program, std::uint64_t most);
@@ -142,80 +105,6 @@ std::vector<double> numbers_of(const ListPlan &plan) {
   for (const Weights &w : weights)
     numbers.insert(numbers.end(), {w.moved, w.order, w.home});
   return numbers;
-}
-
-/// What a step of a block's reduction takes of the scratchpad, the sums that stay and one result included.
-struct StepRows {
-  std::uint32_t shared = 0, other = 0, sums = 0;
-};
-
-StepRows rows_of_step(const std::vector<TileProduct> &products, const TileTable &table) {
-  StepRows rows;
-  const Contraction &c = contraction_of(products.front().result);
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    const Needs &needs = table.needs[i];
-    const auto count = [&](std::size_t slot, std::uint32_t &sum) {
-      const Tile &t = table.tiles[static_cast<std::size_t>(needs.tile[slot])];
-      if (t.first_use == i) sum += t.rows;
-    };
-    count(Needs::kA, c.a == c.shared ? rows.shared : rows.other);
-    count(Needs::kB, c.a == c.shared ? rows.other : rows.shared);
-    count(Needs::kCout, rows.sums);
-  }
-  return rows;
-}
-
-/// The candidate's areas, if a step of its first block fits with the operands of half of the next.
-bool ListSearch::place(Candidate &c) const {
-  std::vector<PhasePlan> phases(1);
-  phases.front().kind = kind_;
-  phases.front().tile = c.tile;
-  std::vector<TileProduct> &products = phases.front().products;
-  products = first_step(kind_, c.tile, c.block, layer());
-  const TileWalk walk(phases, layers_, layout_, npu_);
-  const StepRows rows = rows_of_step(products, walk.table());
-  const std::uint32_t operands = rows.shared + rows.other;
-  const auto all = static_cast<double>(npu_.spm_rows());
-  if (rows.sums + 1.5 * operands > all) return false;
-  const double spare = std::min(1.0, (all - rows.sums) / operands - 1); // share of the next operands that can be there
-  c.rough.shared_rows = (1 + spare) * rows.shared;
-  c.rough.other_rows = (1 + spare) * rows.other;
-  c.rough.result_rows = rows.sums;
-  return true;
-}
-
-std::vector<Candidate> ListSearch::candidates() const {
-  const auto sides = [&](Dim dim) { return sides_along(kind_, dim, layer(), npu_); };
-  const std::vector<std::uint32_t> ms = sides(Dim::kM), ks = sides(Dim::kK), ns = sides(Dim::kN);
-  const Contraction &c = contraction_of(form_of(kind_).results.front());
-  Machine shared = npu_;
-  shared.spm_bytes *= npu_.cores;
-  std::vector<Candidate> found;
-  for (const std::uint32_t m : ms)
-    for (const std::uint32_t k : ks)
-      for (const std::uint32_t n : ns) {
-        const TileShape tile{m, k, n};
-        if (product_count(kind_, tile, layer()) > kMostListed) continue;
-        for (const std::uint32_t rows : kTimes)
-          for (const std::uint32_t cols : kTimes) {
-            const std::uint64_t sums = 4ULL * rows * cols * side_of(tile, c.row) * side_of(tile, c.col);
-            if (rows * cols > kMostSums || sums > npu_.spm_bytes) continue;
-            for (const bool down : {false, true})
-              found.push_back(estimate(kind_, tile, {rows, cols, down}, layer(), npu_, shared));
-          }
-      }
-  std::sort(found.begin(), found.end(), [](const Candidate &x, const Candidate &y) { return x.cycles < y.cycles; });
-  std::vector<Candidate> best;
-  std::map<std::array<std::uint32_t, 3>, std::uint32_t> alike; // of one block, whatever its tiles
-  for (Candidate &one : found) {
-    if (best.size() == kTried) break;
-    const TileShape large = together(kind_, one.tile, one.block);
-    std::uint32_t &count = alike[{large.m, large.k, large.n}];
-    if (count == kAlike || !place(one)) continue;
-    ++count;
-    best.push_back(one);
-  }
-  return best;
 }
 
 /// Of the program, if they are fewer than `most`; else kTooSlow. Many plans come to the same program.
@@ -348,18 +237,10 @@ std::optional<ListPlan> ListSearch::run() {
       if (listed) plan.options = ListOptions{};
       play(std::move(plan));
     }
-  const Contraction &result = contraction_of(form_of(kind_).results.front());
-  for (const Candidate &c : candidates())
-    for (const SpmSplit &split : splits_near(c.rough, npu_, 0)) {
-      ListPlan plan;
-      plan.phase.kind = kind_;
-      plan.phase.tile = c.tile;
-      plan.phase.split = split;
-      plan.phase.window = npu_.cores;
-      plan.phase.loops = {result.row, result.col, result.red};
-      plan.block = c.block;
-      plan.options = ListOptions{};
-      play(std::move(plan));
+  for (ListPlan &plan : block_plans(kind_, layers_, layout_, npu_))
+    for (const bool listed : {false, true}) {
+      if (listed) plan.options = ListOptions{};
+      play(plan);
     }
   if (kept_.empty()) return std::nullopt;
   for (std::uint64_t i = 0; i < options_.plans; ++i) {

@@ -3,8 +3,7 @@
 
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/program.hpp"
-#include "compiler/list/blocks.hpp"
-#include "compiler/list/list_order.hpp"
+#include "compiler/list/list_plan.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <cstdint>
@@ -13,14 +12,6 @@
 #include <vector>
 
 namespace gradweave::compiler::list {
-
-/// What a list schedule of a phase is made from.
-struct ListPlan {
-  PhasePlan phase;                    ///< without products
-  std::optional<Block> block;         ///< of the order that is preferred; else that of the phase's loops and parts
-  std::optional<ListOptions> options; ///< none: the order stays as it is
-  std::uint64_t cycles = 0;           ///< by the timing model, of the phase by itself
-};
 
 /// The products in the order of the list schedule, with their cores.
 std::vector<TileProduct> list_products(const ListPlan &plan, const std::vector<Layer> &layers, const Layout &layout,

@@ -96,6 +96,22 @@ TEST_F(FlexerStudyTest, ErrorsNameFileLineAndRemedy) {
   EXPECT_NE(other.err.find("'igo' has no machines to choose among"), std::string::npos) << other.err;
 }
 
+TEST_F(FlexerStudyTest, AFigureOfOtherNetworksOrMachinesSaysSo) {
+  write("tiny.toml", kTinyFlexerNetwork);
+  write("study.toml", kTinyFlexer);
+  const auto figures = [&](const char *names) {
+    return run({"reproduce", "./study.toml", "--out", "out", "--quiet", "--machine", "arch6", "--figure", names});
+  };
+  const CommandResult none = figures("9a,9b");
+  EXPECT_EQ(none.code, 2) << none.out;
+  EXPECT_NE(none.err.find("none of the networks and machines chosen is in 'Figure 9a"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("leave --network and --machine out"), std::string::npos) << none.err;
+  EXPECT_FALSE(std::filesystem::exists(work() / "out/index.html"));
+  const CommandResult one = figures("9a,tables");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_NE(read_file(work() / "out/index.html").find("Empty: this figure is of other networks"), std::string::npos);
+}
+
 TEST_F(FlexerStudyTest, HasOnlyTheNetworksAndMachinesThatAreAskedFor) {
   const Study study = load_study(kFlexerStudy);
   const flexer::FlexerStudy some = flexer::read_flexer_study(study, {"SqueezeNet"}, {"arch6", "arch2"});

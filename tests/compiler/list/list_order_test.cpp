@@ -66,6 +66,16 @@ TEST(BlockedProducts, AreAllProductsBlockAfterBlockBackAndForth) {
                    "200 210 300 310 201 211 301 311 ");
 }
 
+TEST(BlockedProducts, GiveSumsToCoresByTurnsFromBlockToBlock) {
+  const Case c(make_layer(12, 16, 12), PhaseKind::kForward, {4, 8, 4}, {3, 1, false}, load_config("test8c2"));
+  std::string cores;
+  for (const TileProduct &p : c.products)
+    cores += std::to_string(p.core);
+  EXPECT_EQ(cores, "010010" // three sums, two steps of each
+                   "101101"
+                   "010010");
+}
+
 /// What the search leaves out, or gives up, would have been too slow.
 void expect_bounds_hold(const Program &program, const Case &c) {
   EXPECT_LE(least_traffic(*c.walk, isa::kCommandBytes),
