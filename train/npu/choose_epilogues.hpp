@@ -22,7 +22,8 @@ struct CompiledPasses {
 /// pass with them, and what is left of the operators that they stood with; or the pass in all of the scratchpad and
 /// these operators. It looks at all first operators of what there may be (EpilogueFinder), at each part of the
 /// scratchpad that may be left (without_epilogue_room()), and, for a pass of dX and dW, at the order `dw_major`, too,
-/// whose tiles of dW are longer; and at where areas stand (EpilogueRoom). Of equal ones the first. Then it adds the
+/// whose tiles of dW are longer; and at where areas stand (EpilogueRoom). Where operators are left behind it looks at
+/// dX before dW, too, as a next value may not go over what dX still reads. Of equal ones the first. Then it adds the
 /// sums of the pass's operands, if that is faster. `apart`: as of order_step(). Throws compiler::CompileError.
 CompiledPasses compile_passes(const graph::Graph &graph, const ProductPlan &products, const Views &views,
                               const std::vector<compiler::ItemGroup> &groups, const Machine &npu,
