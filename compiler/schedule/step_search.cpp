@@ -275,7 +275,7 @@ std::uint64_t StepSearch::bytes_of(const Layer &layer, Pass pass, const OwnPlan 
         for (const Traffic &t : traffic)
           bytes += t.read_bytes + t.write_bytes;
     else if (action.moves())
-      bytes += std::uint64_t{action.rect.rows} * action.rect.cols * (action.fp32 ? 4 : 2);
+      bytes += std::uint64_t{program->form(action).rows} * program->form(action).cols * (action.fp32 ? 4 : 2);
   return bytes;
 }
 
