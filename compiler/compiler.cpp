@@ -77,21 +77,20 @@ Compiled known_stream(const SchedulingProblem &p, const Scheduled &scheduled, Co
   return compiled;
 }
 
-Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache &cache) {
-  if (!scheduled.program && p.layers.size() == 1) return known_stream(p, scheduled, cache);
-  const TimedPlan plan = scheduled.program
-                             ? TimedPlan{std::move(scheduled.plans), std::move(*scheduled.program), scheduled.cycles}
-                             : time_plans(std::move(scheduled.plans), p.layers, p.layout, p.npu, scheduled.cycles);
-  return compile_plan(p.layers, p.options.pass, p.layout, plan, p.npu, p.options.stream);
+/// `cache`: null if streams are not to be kept.
+Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache *cache) {
+  if (cache != nullptr && !scheduled.program && p.layers.size() == 1) return known_stream(p, scheduled, *cache);
+  TimedPlan plan = scheduled.program
+                       ? TimedPlan{std::move(scheduled.plans), std::move(*scheduled.program), scheduled.cycles}
+                       : time_plans(std::move(scheduled.plans), p.layers, p.layout, p.npu, scheduled.cycles);
+  return compile_plan(p.layers, p.options.pass, p.layout, std::move(plan), p.npu, p.options.stream);
 }
 
-} // namespace
-
-Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
-                 const CompileOptions &options, CompileCache &cache) {
+Compiled compile_with(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
+                      const CompileOptions &options, KnownPlans &plans, CompileCache *cache) {
   check_input(layers, npu);
   const Layout layout = make_layout(layers, options.pass, npu);
-  const SchedulingProblem problem{layers, layout, npu, options, cache.plans};
+  const SchedulingProblem problem{layers, layout, npu, options, plans};
   Scheduled scheduled = scheduler.schedule(problem);
   const Schedule chosen = scheduled.chosen;
   const Tuning tuning = scheduled.tuning;
@@ -105,14 +104,21 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
   return compiled;
 }
 
+} // namespace
+
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
+                 const CompileOptions &options, CompileCache &cache) {
+  return compile_with(scheduler, layers, npu, options, cache.plans, &cache);
+}
+
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache) {
   return compile(scheduler_of(options.schedule), layers, npu, options, cache);
 }
 
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options) {
-  CompileCache cache;
-  return compile(layers, npu, options, cache);
+  KnownPlans plans;
+  return compile_with(scheduler_of(options.schedule), layers, npu, options, plans, nullptr);
 }
 
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base) {
