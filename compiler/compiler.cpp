@@ -81,31 +81,30 @@ Compiled known_stream(const Layer &layer, const Machine &npu, const CompileOptio
   return compiled;
 }
 
-/// A layer that the vector unit computes: all schedules have the same stream.
-Compiled compile_on_unit(const Layer &layer, const Machine &npu, const CompileOptions &options, CompileCache &cache) {
-  Compiled compiled =
-      known_stream(layer, npu, options, {}, cache, [&] { return compile_vector_layer(layer, options.pass, npu); });
+/// A layer that the vector unit computes: all schedules have the same stream. `cache`: as of finish().
+Compiled compile_on_unit(const Layer &layer, const Machine &npu, const CompileOptions &options, CompileCache *cache) {
+  const auto compile = [&] { return compile_vector_layer(layer, options.pass, npu); };
+  Compiled compiled = cache != nullptr ? known_stream(layer, npu, options, {}, *cache, compile) : compile();
   compiled.chosen = options.schedule;
   return compiled;
 }
 
-Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache &cache) {
-  if (!scheduled.program && p.layers.size() == 1)
-    return known_stream(p.layers.front(), p.npu, p.options, scheduled.plans, cache, [&] {
+/// `cache`: null if streams are not to be kept.
+Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache *cache) {
+  if (cache != nullptr && !scheduled.program && p.layers.size() == 1)
+    return known_stream(p.layers.front(), p.npu, p.options, scheduled.plans, *cache, [&] {
       return compile_plan(p.layers, p.options.pass, p.layout,
                           time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu,
                           p.options.stream);
     });
-  const TimedPlan plan = scheduled.program
-                             ? TimedPlan{std::move(scheduled.plans), std::move(*scheduled.program), scheduled.cycles}
-                             : time_plans(std::move(scheduled.plans), p.layers, p.layout, p.npu, scheduled.cycles);
-  return compile_plan(p.layers, p.options.pass, p.layout, plan, p.npu, p.options.stream);
+  TimedPlan plan = scheduled.program
+                       ? TimedPlan{std::move(scheduled.plans), std::move(*scheduled.program), scheduled.cycles}
+                       : time_plans(std::move(scheduled.plans), p.layers, p.layout, p.npu, scheduled.cycles);
+  return compile_plan(p.layers, p.options.pass, p.layout, std::move(plan), p.npu, p.options.stream);
 }
 
-} // namespace
-
-Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
-                 const CompileOptions &options, CompileCache &cache) {
+Compiled compile_with(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
+                      const CompileOptions &options, KnownPlans &plans, CompileCache *cache) {
   check_input(layers, npu);
   if (layers.size() == 1 && layers.front().vector) {
     Compiled compiled = compile_on_unit(layers.front(), npu, options, cache);
@@ -114,7 +113,7 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
     return compiled;
   }
   const Layout layout = make_layout(layers, options.pass, npu);
-  const SchedulingProblem problem{layers, layout, npu, options, cache.plans};
+  const SchedulingProblem problem{layers, layout, npu, options, plans};
   Scheduled scheduled = scheduler.schedule(problem);
   const Schedule chosen = scheduled.chosen;
   const Tuning tuning = scheduled.tuning;
@@ -128,14 +127,21 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
   return compiled;
 }
 
+} // namespace
+
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
+                 const CompileOptions &options, CompileCache &cache) {
+  return compile_with(scheduler, layers, npu, options, cache.plans, &cache);
+}
+
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache) {
   return compile(scheduler_of(options.schedule), layers, npu, options, cache);
 }
 
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options) {
-  CompileCache cache;
-  return compile(layers, npu, options, cache);
+  KnownPlans plans;
+  return compile_with(scheduler_of(options.schedule), layers, npu, options, plans, nullptr);
 }
 
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base) {

@@ -31,7 +31,7 @@ struct CompileCache {
 /// a dimension or the footprint is too large for the device.
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache);
-/// The same with nothing known from before.
+/// The same with nothing known from before, and nothing kept.
 Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options);
 /// The same by a scheduler that may not be registered; of the options counts what it looks at, and `stream`.
 Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,

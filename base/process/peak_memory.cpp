@@ -1,6 +1,7 @@
 #include "base/process/peak_memory.hpp"
 
 #include <fstream>
+#include <malloc.h>
 #include <string>
 #include <sys/resource.h>
 
@@ -16,5 +17,7 @@ std::uint64_t peak_memory_bytes() {
   if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
+
+void give_back_memory() { ::malloc_trim(0); }
 
 } // namespace gradweave

@@ -1,4 +1,4 @@
-// The most memory that this process has used.
+// The most memory that this process has used, and what can be had back of it.
 #pragma once
 
 #include <cstdint>
@@ -7,5 +7,8 @@ namespace gradweave {
 
 /// Peak of the resident set in bytes, as the kernel counts it; 0 if it does not tell.
 std::uint64_t peak_memory_bytes();
+
+/// Gives what has been freed back to the system. Of blocks of less than 32 MB the C library keeps 64 MB and more.
+void give_back_memory();
 
 } // namespace gradweave

@@ -1,6 +1,7 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/back/vector_room.hpp"
 
+#include "base/process/peak_memory.hpp"
 #include "compiler/cost/access_count.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
@@ -21,6 +22,9 @@
 
 namespace gradweave::compiler {
 namespace {
+
+/// With a stream beside them a program's actions take the most memory that a compilation does: of so many it counts.
+constexpr std::size_t kManyActions = 100'000;
 
 /// A failed check is a defect of the compiler, not of its input.
 void require(const std::string &problem, const std::vector<Layer> &layers, std::string_view pass) {
@@ -82,7 +86,8 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
                                    npu.name));
   check_room(layers, program->room(), npu);
   for (PhasePlan &plan : plans)
-    plan.products = {}; // the program has them
+    plan.products = std::vector<TileProduct>(); // the program has them
+  if (program->actions.size() >= kManyActions) give_back_memory();
   TimedPlan timed{std::move(plans), std::move(*program), cycles};
   if (cycles == 0) timed.cycles = program_cycles(timed.program, npu);
   return timed;
@@ -124,7 +129,9 @@ Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const 
   }
   compiled.predicted_cycles = plan.cycles;
   compiled.bounds = lower_bounds(layers, jobs, layout, npu);
-  EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu), npu);
+  const std::vector<Handshake> handshakes = order_actions(plan.program, npu).take_handshakes();
+  if (handshakes.size() >= kManyActions) give_back_memory();
+  EmittedStream emitted = emit(plan.program, handshakes, npu);
   plan = {};
   compiled.accesses = count_accesses(emitted.commands, npu);
   if (!stream) return compiled;

@@ -142,14 +142,16 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
   const std::uint64_t moving = limit != kTooSlow ? dram_cycles(channel_bytes(program, npu), npu) : 0;
   if (moving >= limit) return kTooSlow;
-  const Orderings orderings = order_actions(program, npu);
   std::vector<std::uint64_t> latest;
-  if (limit != kTooSlow) {
-    latest = cycles_to_come(program, orderings, npu);
+  std::vector<Handshake> handshakes;
+  {
+    Orderings orderings = order_actions(program, npu);
+    if (limit != kTooSlow) latest = cycles_to_come(program, orderings, npu);
     if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; }))
       return kTooSlow;
+    handshakes = orderings.take_handshakes();
   }
-  const std::vector<isa::Command> commands = emit_commands(program, orderings, npu);
+  const std::vector<isa::Command> commands = emit_commands(program, handshakes, npu);
   timing::RunOptions options;
   if (limit != kTooSlow) {
     options.most_idle_cycles = limit - moving;

@@ -16,10 +16,10 @@ isa::SpmTile spm_tile(const Place &place) {
 /// each.
 class Tokens {
 public:
-  Tokens(const Ordering &ordering, std::size_t self) {
-    for (std::size_t e = 0; e < kMostEngines; ++e) {
-      if (ordering.after[e] != Ordering::kNone) waits_[wait_count_++] = semaphore(e, self);
-      if (ordering.posts[e]) posts_[post_count_++] = semaphore(self, e);
+  Tokens(const Handshake &handshake, std::size_t self) {
+    for (std::size_t e = 0; (handshake.waits | handshake.posts) >> e != 0; ++e) {
+      if ((handshake.waits >> e & 1U) != 0) waits_[wait_count_++] = semaphore(e, self);
+      if ((handshake.posts >> e & 1U) != 0) posts_[post_count_++] = semaphore(self, e);
     }
   }
   bool waits_left() const { return wait_count_ > kEach; }
@@ -134,11 +134,11 @@ void put_product(const Action &a, const Program &program, const NpuConfig &npu, 
   info.red_n = r.red_size;
 }
 
-void emit_action(std::size_t index, const Program &program, const Orderings &ordering, const NpuConfig &npu,
-                 Sink &sink) {
+void emit_action(std::size_t index, const Program &program, const std::vector<Handshake> &handshakes,
+                 const NpuConfig &npu, Sink &sink) {
   const Action &a = program.actions[index];
   if (const VectorPiece *piece = piece_of(program, a)) return sink.put(*piece);
-  Tokens tokens(ordering[index], engine_of(a));
+  Tokens tokens(handshakes[index], engine_of(a));
   const TileForm &form = program.form(a);
   CommandInfo info{a.tensor, a.row, a.col, form.rows, form.cols, a.spill};
   info.layer = a.layer;
@@ -173,22 +173,23 @@ void emit_action(std::size_t index, const Program &program, const Orderings &ord
 
 } // namespace
 
-EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu) {
+EmittedStream emit(const Program &program, const std::vector<Handshake> &handshakes, const NpuConfig &npu) {
   EmittedStream stream;
   stream.commands.reserve(program.actions.size());
   stream.info.reserve(program.actions.size());
   Sink sink{stream.commands, &stream.info};
   for (std::size_t i = 0; i < program.actions.size(); ++i)
-    emit_action(i, program, ordering, npu, sink);
+    emit_action(i, program, handshakes, npu, sink);
   return stream;
 }
 
-std::vector<isa::Command> emit_commands(const Program &program, const Orderings &ordering, const NpuConfig &npu) {
+std::vector<isa::Command> emit_commands(const Program &program, const std::vector<Handshake> &handshakes,
+                                        const NpuConfig &npu) {
   std::vector<isa::Command> commands;
   commands.reserve(program.actions.size());
   Sink sink{commands, nullptr};
   for (std::size_t i = 0; i < program.actions.size(); ++i)
-    emit_action(i, program, ordering, npu, sink);
+    emit_action(i, program, handshakes, npu, sink);
   return commands;
 }
 

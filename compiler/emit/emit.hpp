@@ -14,8 +14,9 @@ struct EmittedStream {
 /// One command for each action, in order; of a LOAD whose tile has several runs of rows one for each, and SYNCs for
 /// waits and posts beyond those that a command has. Throws std::out_of_range, naming the field, if a value does not
 /// fit.
-EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu);
+EmittedStream emit(const Program &program, const std::vector<Handshake> &handshakes, const NpuConfig &npu);
 /// Its commands alone.
-std::vector<isa::Command> emit_commands(const Program &program, const Orderings &ordering, const NpuConfig &npu);
+std::vector<isa::Command> emit_commands(const Program &program, const std::vector<Handshake> &handshakes,
+                                        const NpuConfig &npu);
 
 } // namespace gradweave::compiler

@@ -29,6 +29,8 @@ public:
   virtual void begin() = 0;
   virtual void follow(const Program &program) = 0;
   const Orderings &orderings() const { return orderings_; }
+  /// If no more actions are to come.
+  Orderings take() { return std::move(orderings_); }
 
 protected:
   explicit Orderer(std::size_t engines) : orderings_(engines) {}
@@ -313,17 +315,21 @@ Ordering Orderings::operator[](std::size_t action) const {
   Ordering ordering;
   std::copy_n(after(action), engines_, ordering.after.begin());
   for (std::size_t e = 0; e < kMostEngines; ++e)
-    ordering.posts[e] = (posts_[action] >> e & 1U) != 0;
+    ordering.posts[e] = (handshakes_[action].posts >> e & 1U) != 0;
   return ordering;
 }
 
-RunningOrder::RunningOrder(const NpuConfig &npu) {
+namespace {
+
+std::unique_ptr<RunningOrder::Orderer> make_orderer(const NpuConfig &npu) {
   constexpr std::size_t kOneCore = kComputeEngine + 1;
-  if (npu.cores == 1)
-    orderer_ = std::make_unique<OrdererOf<kOneCore>>(npu);
-  else
-    orderer_ = std::make_unique<OrdererOf<kMostEngines>>(npu);
+  if (npu.cores == 1) return std::make_unique<OrdererOf<kOneCore>>(npu);
+  return std::make_unique<OrdererOf<kMostEngines>>(npu);
 }
+
+} // namespace
+
+RunningOrder::RunningOrder(const NpuConfig &npu) : orderer_(make_orderer(npu)) {}
 
 RunningOrder::~RunningOrder() = default;
 
@@ -334,6 +340,10 @@ const Orderings &RunningOrder::follow(const Program &program) {
   return orderer_->orderings();
 }
 
-Orderings order_actions(const Program &program, const NpuConfig &npu) { return RunningOrder(npu).follow(program); }
+Orderings order_actions(const Program &program, const NpuConfig &npu) {
+  const std::unique_ptr<RunningOrder::Orderer> orderer = make_orderer(npu);
+  orderer->follow(program);
+  return orderer->take();
+}
 
 } // namespace gradweave::compiler

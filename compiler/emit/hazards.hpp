@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -34,23 +35,31 @@ struct Ordering {
   std::array<bool, kMostEngines> posts{};       ///< engines that wait for this action
 };
 
+/// The engines that an action waits for, and those that wait for it, a bit each.
+struct Handshake {
+  std::uint16_t waits = 0, posts = 0;
+};
+
 /// The orderings of a program's actions, in little memory.
 class Orderings {
 public:
   explicit Orderings(std::size_t engines) : engines_(engines) {}
 
   std::size_t size() const { return size_; }
+  const std::vector<Handshake> &handshakes() const { return handshakes_; }
+  /// Of orderings that are needed no more: all that commands need of them.
+  std::vector<Handshake> take_handshakes() { return std::move(handshakes_); }
   /// Actions that are new wait for none.
   void resize(std::size_t actions) {
-    if (actions > posts_.size()) {
-      const std::size_t room = std::max(actions, 2 * posts_.size());
+    if (actions > handshakes_.size()) {
+      const std::size_t room = std::max(actions, 2 * handshakes_.size());
       after_.resize(room * engines_);
-      posts_.resize(room);
+      handshakes_.resize(room);
     }
     for (std::size_t i = size_ * engines_; i < actions * engines_; ++i)
       after_[i] = Ordering::kNone;
     for (std::size_t i = size_; i < actions; ++i)
-      posts_[i] = 0;
+      handshakes_[i] = {};
     size_ = actions;
   }
   Ordering operator[](std::size_t action) const;
@@ -60,13 +69,15 @@ public:
   /// The action waits for another, of this engine; that one posts to the waiting one's.
   void wait(std::size_t action, std::size_t engine, std::size_t other, std::size_t other_engine) {
     after_[action * engines_ + other_engine] = static_cast<std::int32_t>(other);
-    posts_[other] = static_cast<std::uint16_t>(posts_[other] | 1U << engine);
+    Handshake &mine = handshakes_[action], &others = handshakes_[other];
+    mine.waits = static_cast<std::uint16_t>(mine.waits | 1U << other_engine);
+    others.posts = static_cast<std::uint16_t>(others.posts | 1U << engine);
   }
 
 private:
   std::size_t engines_, size_ = 0;
-  std::vector<std::int32_t> after_;  ///< by action and engine; longer than needed, likewise posts_
-  std::vector<std::uint16_t> posts_; ///< a bit an engine
+  std::vector<std::int32_t> after_; ///< by action and engine; longer than needed, likewise handshakes_
+  std::vector<Handshake> handshakes_;
 };
 
 /// The waits that the program's scratchpad and DRAM accesses demand, less those that others imply.

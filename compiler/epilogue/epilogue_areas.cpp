@@ -17,9 +17,17 @@ struct TileCut {
   std::vector<std::uint32_t> slot_rows;
 };
 
+/// A stage as it is walked in areas of a shape, and the number of its program.
+struct PlannedWalk {
+  StageWalk walk;
+  Stage stage;
+  std::size_t program = 0;
+};
+
 /// An epilogue.
 struct Planned {
   EpilogueTiles tiles;
+  std::map<std::array<std::size_t, 3>, PlannedWalk> walks;         ///< by stage, lanes and steps
   std::map<std::pair<std::uint32_t, std::uint32_t>, TileCut> cuts; ///< by rows and columns of the result tile
 };
 
@@ -84,7 +92,7 @@ private:
 
   /// `part`: of the result tile.
   void add_area(std::size_t e, const ResultTile &tile, const StridedArea &part) {
-    const Planned &planned = planned_[e];
+    Planned &planned = planned_[e];
     const std::vector<std::uint32_t> &slot_rows = planned.cuts.at({tile.dma.rows, tile.dma.cols}).slot_rows;
     const StridedArea in_matrix{tile.col + part.lane, part.lanes, tile.row + part.step, part.steps};
     std::vector<AreaTile> tiles;
@@ -140,12 +148,22 @@ private:
     return d;
   }
 
-  EpilogueRun run_of(const Planned &planned, std::size_t s, const StridedArea &part,
-                     const std::vector<AreaTile> &tiles) {
+  /// Areas of few shapes follow one another by the thousand.
+  const PlannedWalk &walk_of_stage(Planned &planned, std::size_t s, const StridedArea &part) {
+    const auto [at, is_new] = planned.walks.try_emplace({s, part.lanes, part.steps});
+    PlannedWalk &known = at->second;
+    if (!is_new) return known;
     const Stage &stage = planned.tiles.stages[s];
-    const StageWalk walk = walk_of(stage, part.lanes, part.steps, npu_);
-    const auto [walked, program] = walked_stage(stage, walk);
-    EpilogueRun run{place_of(program, out_.programs),
+    known.walk = walk_of(stage, part.lanes, part.steps, npu_);
+    WalkedStage walked = walked_stage(stage, known.walk);
+    known.stage = std::move(walked.stage);
+    known.program = place_of(walked.program, out_.programs);
+    return known;
+  }
+
+  EpilogueRun run_of(Planned &planned, std::size_t s, const StridedArea &part, const std::vector<AreaTile> &tiles) {
+    const auto &[walk, walked, program] = walk_of_stage(planned, s, part);
+    EpilogueRun run{program,
                     static_cast<std::uint32_t>(walk.exchanged ? part.steps : part.lanes),
                     static_cast<std::uint32_t>(walk.exchanged ? part.lanes : part.steps),
                     {}};

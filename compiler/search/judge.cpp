@@ -22,7 +22,7 @@ std::uint64_t above(double value) {
 }
 
 AccessCounts accesses_of(const Program &program, const Machine &npu) {
-  return count_accesses(emit_commands(program, order_actions(program, npu), npu), npu);
+  return count_accesses(emit_commands(program, order_actions(program, npu).handshakes(), npu), npu);
 }
 
 } // namespace

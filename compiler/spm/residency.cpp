@@ -56,7 +56,7 @@ public:
       if (plan.section) program_.sections[{plan.layer, plan.section->result}] = plan.section;
     program_.dram_bytes = layout_.bytes;
     program_.products.reserve(table_.needs.size());
-    program_.actions.reserve(table_.needs.size() + tiles_.size()); // most tiles move once
+    program_.actions.reserve(table_.needs.size() + 2 * tiles_.size()); // to grow would take twice the memory
     std::uint32_t step = 0;
     for (const Slice &slice : walk.order()) {
       if (slice.begins) {

@@ -2,6 +2,7 @@
 
 #include "base/process/parallel.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
+#include "compiler/cost/access_count.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
@@ -213,7 +214,9 @@ private:
       if (some.empty()) continue;
       const std::vector<isa::Command> commands = commands_with(index, compiled, some, variant);
       if (commands.empty()) continue;
-      const std::uint64_t sum = cycles(commands) + cycles_of(left_of(with, some));
+      const std::uint64_t left = cycles_of(left_of(with, some));
+      if (left >= best.cycles) continue;
+      const std::uint64_t sum = cycles(commands, best.cycles - left) + left;
       if (sum < best.cycles) best = {std::move(some), variant, sum};
     } while (next(counts, all));
   }
@@ -317,8 +320,18 @@ private:
     return alone_[ops] = cycles(compiler::job_commands(jobs, addresses, npu_));
   }
 
-  std::uint64_t cycles(const std::vector<isa::Command> &commands) const {
-    const timing::RunResult result = timing::run(timed_, commands);
+  /// Of a section; `limit` as soon as it is clear that they are not less.
+  std::uint64_t cycles(const std::vector<isa::Command> &commands, std::uint64_t limit = timing::kNever) const {
+    timing::RunOptions options;
+    const std::vector<std::uint64_t> latest(limit != timing::kNever ? commands.size() : 0, limit);
+    if (limit != timing::kNever) {
+      const std::uint64_t moving =
+          compiler::count_accesses(commands, npu_).dram_bytes() * npu_.memory.bytes_den / npu_.memory.bytes_num;
+      options.most_idle_cycles = limit - moving;
+      options.latest_start = latest.data();
+    }
+    const timing::RunResult result = timing::run(timed_, commands, options);
+    if (result.given_up) return limit;
     if (!result.ok()) throw std::logic_error("a section of a step stops by itself");
     return result.counter(isa::Counter::CYCLES);
   }

@@ -136,24 +136,23 @@ private:
       }
   }
 
-  /// Whether a step behind `at` reads an element that the stages give of a value.
-  bool is_read_behind(std::size_t at, std::size_t value, const std::vector<Stage> &stages) const {
-    const auto is_read = [&](const Rows &rows) {
-      return std::any_of(reads_[value].begin(), reads_[value].end(),
-                         [&](const Read &read) { return read.step > at && meet(rows, read.rows); });
-    };
-    return std::any_of(stages.begin(), stages.end(), [&](const Stage &stage) {
-      return std::any_of(stage.results.begin(), stage.results.end(),
-                         [&](const StridedTile &t) { return t.value == value && is_read(rows_of(t, stage)); });
-    });
+  /// Whether a step behind `at` reads an element of the stage's result.
+  bool is_read_behind(std::size_t at, const StridedTile &result, const Stage &stage) const {
+    const std::vector<Read> &reads = reads_[result.value];
+    const Rows rows = rows_of(result, stage);
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const Read &read) { return read.step > at && meet(rows, read.rows); });
   }
 
   /// Stages of which the last is that of step `at`.
   JobGroup group_of(std::vector<Stage> stages, std::size_t at) const {
     JobGroup group;
     group.stages = std::move(stages);
-    for (std::size_t v = 0; v < jobs_.values.size(); ++v)
-      group.in_memory.push_back(jobs_.values[v].tensor != graph::kNone || is_read_behind(at, v, group.stages));
+    for (const JobValue &value : jobs_.values)
+      group.in_memory.push_back(value.tensor != graph::kNone);
+    for (const Stage &stage : group.stages)
+      for (const StridedTile &result : stage.results)
+        if (!group.in_memory[result.value]) group.in_memory[result.value] = is_read_behind(at, result, stage);
     if (group.is_elementwise()) group.covers = covers_of(group.stages);
     return group;
   }

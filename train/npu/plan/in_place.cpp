@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -27,7 +29,7 @@ struct Extent {
 class InPlace {
 public:
   InPlace(OpJobs &jobs, const std::vector<std::uint64_t> &addresses, const std::string &node)
-      : jobs_(jobs), addresses_(addresses), node_(node) {}
+      : jobs_(jobs), addresses_(addresses), node_(node), masks_(jobs.programs.size()) {}
 
   void run() {
     const auto onto_itself = [this](const compiler::JobStep &step) {
@@ -70,14 +72,25 @@ private:
     return {tile.value, tile.first, tile.element(job.lanes - 1, job.steps - 1) + 1};
   }
 
+  /// What each section of a program reads and writes. Thousands of jobs run the same program.
+  using Masks = std::array<isa::vector::Mask, isa::vector::kSections>;
+  const Masks &masks_of(std::size_t program) {
+    std::optional<Masks> &masks = masks_[program];
+    if (!masks) {
+      const auto &sections = jobs_.programs[program].sections;
+      std::transform(sections.begin(), sections.end(), masks.emplace().begin(), isa::vector::mask_of);
+    }
+    return *masks;
+  }
+
   /// Whether the program has read each element of the operand when it writes the result's in its place.
-  bool reads_before(const VectorJob &job, std::size_t operand, std::size_t result) const {
+  bool reads_before(const VectorJob &job, std::size_t operand, std::size_t result) {
     const JobTile &tile = job.operands[operand];
     if (!same_elements(tile, job.results[result])) return false;
-    const auto &sections = jobs_.programs[job.program].sections;
-    std::size_t last_read = 0, first_write = sections.size();
-    for (std::size_t s = 0; s < sections.size(); ++s) {
-      const unsigned mask = isa::vector::mask_of(sections[s]);
+    const Masks &masks = masks_of(job.program);
+    std::size_t last_read = 0, first_write = masks.size();
+    for (std::size_t s = 0; s < masks.size(); ++s) {
+      const unsigned mask = masks[s];
       if ((mask >> operand & 1U) != 0) last_read = s;
       if ((mask >> (isa::vector::kTiles + result) & 1U) != 0) first_write = std::min(first_write, s);
     }
@@ -99,6 +112,7 @@ private:
   OpJobs &jobs_;
   const std::vector<std::uint64_t> &addresses_;
   const std::string &node_;
+  std::vector<std::optional<Masks>> masks_; ///< by program, as far as they were asked for
   std::vector<Extent> written_;
 };
 
