@@ -33,15 +33,20 @@ struct Bottleneck {
     conv.kernel_height = conv.kernel_width = 3;
     conv.dilation_height = conv.dilation_width = dilation;
     conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = dilation;
-    layers = {make_layer(conv.m(), 16, 12, false), image_layer(conv), make_layer(conv.m(), 10, 13)};
+    make(16, 13);
+  }
+  /// The layers, of so many channels before and after, all walked row by row.
+  void make(std::uint32_t in, std::uint32_t out) {
+    layers = {make_layer(conv.m(), in, conv.channels, false), image_layer(conv),
+              make_layer(conv.m(), conv.out_channels, out)};
     for (std::uint32_t i = 0; i < layers.size(); ++i) {
       layers[i].name = fmt::format("l{}", i);
       layers[i].index = i;
       if (i > 0) layers[i].input = layers[i - 1].name;
     }
-    cut(0, {conv.width, 16, 12});
-    cut(1, {conv.width, 3 * 12, 10});
-    cut(2, {conv.width, 10, 13});
+    cut(0, {conv.width, in, conv.channels});
+    cut(1, {conv.width, 3 * conv.channels, conv.out_channels});
+    cut(2, {conv.width, conv.out_channels, out});
   }
   void cut(std::uint32_t layer, TileShape tile) {
     PhasePlan plan;
@@ -106,10 +111,12 @@ TEST(ImageRows, AreGolden) {
   EXPECT_GT(stayed, test::cases(60) / 6);
 }
 
-/// On several cores the search of a step finds strips: neither map is in memory, though none of them fits.
+/// On several cores the search of a step finds strips, as of a bottleneck of ResNet-50: neither map is ever in memory.
 TEST(ImageRows, StepsAreSearchedInStrips) {
-  Bottleneck net("test8c4", 300);
-  ASSERT_GT(spm_rows(net.conv.m(), net.conv.out_channels, false, net.npu.lanes()), net.npu.spm_rows());
+  Bottleneck net("flexer5", 20);
+  net.conv.width = 56;
+  net.conv.channels = net.conv.out_channels = 64;
+  net.make(256, 256);
   StepOptions options;
   options.pass = Pass::kForward;
   options.layer_plans = 12;
@@ -123,8 +130,7 @@ TEST(ImageRows, StepsAreSearchedInStrips) {
   for (const LayerTraffic &layer : step.traffic)
     for (const Traffic &t : layer)
       bytes += t.read_bytes + t.write_bytes;
-  EXPECT_GE(found.apart_bytes, bytes + 4 * 2 * net.conv.m() * 10) << "each map stored and loaded";
-  expect_golden(step, net.npu, 3);
+  EXPECT_GE(found.apart_bytes, bytes + 4 * 2 * net.conv.m() * net.conv.channels) << "each map stored and loaded";
 }
 
 /// A command that begins in another row, or moves to another, is found, whichever row of the kernel it is of.
