@@ -101,6 +101,11 @@ std::uint64_t vector_macs(const Layer &layer, Pass pass) {
   return products * layer.m * layer.k * layer.n * layer.groups;
 }
 
+/// Cycles of the array's steps, and of the vector unit's lanes.
+struct LeastWork {
+  std::uint64_t array = 0, lanes = 0;
+};
+
 isa::Command row_transfer(bool store, std::uint32_t spm_row, std::uint32_t cols, isa::Sync sync) {
   isa::DmaCommand dma;
   dma.store = store;
@@ -136,8 +141,9 @@ timing::RunResult shortest_run(const Machine &npu, std::uint32_t cols) {
 
 /// Cycles of a run with what cannot overlap its longest part. Commands are fetched and first operands loaded before all
 /// array steps, and the last result is drained and stored after them; a GEMM and that STORE follow the LOAD of the last
-/// operand; memory serves nothing before the first LOAD and answers the last access after its latency.
-std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const Machine &npu) {
+/// operand; memory serves nothing before the first LOAD and answers the last access after its latency. Of layers on the
+/// vector unit, whose commands a run may end with, it is only known that lanes and memory take their time.
+std::uint64_t run_cycles(const Bounds &bounds, const LeastWork &work, std::uint64_t read_cycles, const Machine &npu) {
   const auto transfer = [&](std::uint64_t bytes) {
     return divide_up(round_up(bytes, access_bytes(npu)) * npu.memory.bytes_den, npu.memory.bytes_num);
   };
@@ -152,8 +158,9 @@ std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const 
   const std::uint64_t behind_a_row = shortest_run(npu, cols).cycles() - kPhases - transfer(2 * cols) - element;
   const std::uint64_t around_reads = std::min(least - 2 * element, behind_a_row);
   const std::uint64_t around_traffic = shortest.commands.front().start + npu.memory.latency_cycles;
-  return std::max({around_array + bounds.compute_cycles, around_reads + read_cycles,
-                   around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles)});
+  const std::uint64_t moving = around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles);
+  if (work.lanes > 0) return std::max({work.array > 0 ? around_array + work.array : 0, work.lanes, moving});
+  return std::max({around_array + work.array, around_reads + read_cycles, moving});
 }
 
 /// A part of tensors that the turn from the forward to the backward pass finds in the scratchpad or not.
@@ -235,17 +242,19 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
   for (const JobRange &job : jobs.ranges())
     bytes += turn_bytes(layers, job, layout, npu);
   const Pass pass = pass_of(layers.front(), jobs.pass_of(0));
-  if (layers.size() == 1) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
-  Bounds bounds;
-  bounds.compute_cycles = divide_up(steps, npu.cores);
+  const bool one_of_array = layers.size() == 1 && !layers.front().vector;
+  if (one_of_array) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
+  LeastWork work;
+  work.array = divide_up(steps, npu.cores);
   if (lane_steps > 0) // each multiply-add of the vector unit is a lane's
-    bounds.compute_cycles =
-        std::max(bounds.compute_cycles, divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups));
+    work.lanes = divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups);
+  Bounds bounds;
+  bounds.compute_cycles = std::max(work.array, work.lanes);
   bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle
   constexpr double kMostBytes = 1e15; // of layers that no memory holds, which are refused later
-  if (layers.size() == 1)
+  if (one_of_array)
     bounds.io_cycles = cycles(static_cast<std::uint64_t>(std::min(kMostBytes, io_bytes(layers.front(), pass, npu))));
-  bounds.run_cycles = run_cycles(bounds, cycles(read_bytes), npu);
+  bounds.run_cycles = run_cycles(bounds, work, cycles(read_bytes), npu);
   return bounds;
 }
 

@@ -283,10 +283,10 @@ void StepSearch::add_layers() {
   found_.layers.resize(layers_.size());
   std::map<const LayerPlans::Choice *, std::uint64_t> bytes; // layers of a shape share their plans
   own_.for_passes([&](std::size_t i, Pass pass) {
-    const LayerPlans::Choice &choice = own_.of(i, pass);
-    const OwnPlan &best = choice.alone();
+    const LayerPlans::Choice &shared = own_.of(i, pass), &whole = own_.alone(i, pass); // plans for a part are plans
+    const OwnPlan &best = shared.alone().cost < whole.alone().cost ? shared.alone() : whole.alone();
     LayerCosts &layer = found_.layers[i];
-    layer.conventional += choice.conventional.cost;
+    layer.conventional += std::min(shared.conventional.cost, whole.conventional.cost);
     layer.searched += best.cost;
     if (pass == Pass::kBackward) layer.order = best.order;
     found_.apart_cost += best.cost;

@@ -10,7 +10,9 @@ namespace gradweave::compiler {
 StepPlans::StepPlans(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
                      std::uint64_t plans, Objective objective, std::function<void()> tried)
     : layers_(layers), pass_(pass), layout_(layout), machine_(share_step(layers, pass, npu)), objective_(objective),
-      array_(machine_.tiles, plans, objective, std::move(tried)) {}
+      array_(machine_.tiles, plans, objective, tried) {
+  if (machine_.unit) alone_.emplace(machine_.npu, plans, objective, std::move(tried));
+}
 
 void StepPlans::prepare(unsigned threads, const std::function<void()> &progress) {
   std::vector<LayerPlans::Direction> directions;
@@ -28,6 +30,7 @@ void StepPlans::prepare(unsigned threads, const std::function<void()> &progress)
         section_phases(layer, static_cast<std::uint32_t>(i), pass, layout_, *machine_.unit));
   });
   array_.prepare(directions, threads, progress);
+  if (alone_) alone_->prepare(directions, threads, progress);
 }
 
 /// Its only plan, by itself.
@@ -42,6 +45,10 @@ LayerPlans::Choice StepPlans::choice_of_unit(const Layer &layer, Pass pass) cons
 
 const LayerPlans::Choice &StepPlans::of(std::size_t layer, Pass pass) const {
   return layers_[layer].vector ? *units_.at({layer, pass}) : array_.of(layers_[layer], pass);
+}
+
+const LayerPlans::Choice &StepPlans::alone(std::size_t layer, Pass pass) const {
+  return alone_ && !layers_[layer].vector ? alone_->of(layers_[layer], pass) : of(layer, pass);
 }
 
 std::shared_ptr<const std::vector<PhasePlan>> StepPlans::sections(std::size_t layer, Pass pass) const {

@@ -7,12 +7,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace gradweave::compiler {
 
-/// Layers of the vector unit (Layer::vector) have one plan; what they do not have of the scratchpad, the others search.
+/// Layers of the vector unit (Layer::vector) have one plan. What these do not have of the scratchpad is searched for
+/// the step's plans of the others, and all of it for what they cost by themselves.
 class StepPlans {
 public:
   /// The references must outlive the object. `layout`: of all layers under the pass. `tried` as LayerPlans has it.
@@ -34,6 +36,8 @@ public:
   }
 
   const LayerPlans::Choice &of(std::size_t layer, Pass pass) const;
+  /// Of a layer by itself.
+  const LayerPlans::Choice &alone(std::size_t layer, Pass pass) const;
   /// The phases of a layer of the vector unit in the step; null of another.
   std::shared_ptr<const std::vector<PhasePlan>> sections(std::size_t layer, Pass pass) const;
 
@@ -50,6 +54,7 @@ private:
   SharedMachine machine_;
   Objective objective_;
   LayerPlans array_;
+  std::optional<LayerPlans> alone_; ///< with all of the scratchpad, where there are sections
   using Key = std::pair<std::size_t, Pass>;
   std::map<Key, std::shared_ptr<const std::vector<PhasePlan>>> sections_;
   std::map<Key, std::shared_ptr<const LayerPlans::Choice>> units_; ///< of a shape in common

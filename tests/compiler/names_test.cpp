@@ -32,7 +32,8 @@ TEST(Names, AreReadAsTheyAreWritten) {
 
 TEST(Names, OthersAreRefusedWithThoseThatThereAre) {
   EXPECT_EQ(error_of(parse_schedule, "zigzag"), "unknown schedule 'zigzag'; use one of: " + schedule_names());
-  EXPECT_EQ(schedule_names().find("sequential, interleave, dx_major, dw_major, rearrange, ideal, search"), 0U);
+  EXPECT_EQ(schedule_names().find("sequential, interleave, dx_major, dw_major, dw_first, rearrange, ideal, search"),
+            0U);
   EXPECT_EQ(error_of(parse_pass, ""), "unknown pass ''; use one of: forward, backward, both");
   EXPECT_EQ(error_of(parse_partition, "None"),
             "unknown partition 'None'; use one of: none, weight_sharing, dy_sharing, ifmap_sharing");
