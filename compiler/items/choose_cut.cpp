@@ -3,6 +3,7 @@
 #include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -31,9 +32,8 @@ public:
     }
     std::sort(found_.begin(), found_.end(), [](const Found &a, const Found &b) { return a.cycles < b.cycles; });
     if (found_.empty()) return std::nullopt;
-    found_.resize(std::min(found_.size(), kRefined));
-    for (Found &found : found_)
-      refine(found);
+    for (const Width width : kWidths)
+      refine_best(width);
     return std::min_element(found_.begin(), found_.end(),
                             [](const Found &a, const Found &b) { return a.cycles < b.cycles; })
         ->cut;
@@ -49,11 +49,16 @@ private:
   }
 
   static constexpr std::size_t kItems = 64;
-  static constexpr std::size_t kRefined = 4, kIdle = 2; ///< cuts that get more buffers; buffers that gain nothing
+  static constexpr std::size_t kRefined = 2, kIdle = 2; ///< cuts of a width that are changed; changes that gain nothing
   static constexpr std::uint8_t kMostBuffers = 3;
+  /// Which tiles' items lie side by side.
+  enum class Width : std::uint8_t { kNone, kUncutSums, kAll };
+  static constexpr std::array<Width, 3> kWidths{Width::kAll, Width::kUncutSums, Width::kNone};
+
   struct Found {
     ItemCut cut;
     std::uint64_t cycles = 0;
+    Width width = Width::kNone; ///< at first
   };
 
   static std::uint32_t largest(const std::vector<ItemChunk> &chunks) {
@@ -77,28 +82,43 @@ private:
     return run.cycles();
   }
 
-  bool gains_by_width(std::size_t tile) const {
-    return may_be_wide(jobs_, tile) && lie_side_by_side(jobs_, places_, tile);
+  bool is_summed_over(std::size_t tile) const {
+    return std::any_of(jobs_.stages.begin(), jobs_.stages.end(), [tile](const ItemStage &stage) {
+      const auto *p = std::get_if<ItemProduct>(&stage);
+      return p != nullptr && ((p->a == tile && p->a_col) || (p->b == tile && p->b_col));
+    });
+  }
+
+  bool is_wide(std::size_t tile, Width width) const {
+    return width != Width::kNone && may_be_wide(jobs_, tile) && lie_side_by_side(jobs_, places_, tile) &&
+           (width == Width::kAll || !is_summed_over(tile));
   }
 
   void look_at_turns(ItemCut cut) {
     for (const bool ahead : {true, false})
       for (const bool overlap : {true, false})
-        for (const bool wide : {true, false}) {
+        for (const Width width : kWidths) {
           cut.ahead = ahead;
           cut.overlap = overlap;
           cut.wide.assign(jobs_.tiles.size(), false);
           for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile)
-            cut.wide[tile] = wide && cut.chunk > 1 && gains_by_width(tile);
-          look_at(cut);
+            cut.wide[tile] = cut.chunk > 1 && is_wide(tile, width);
+          look_at(cut, width);
         }
   }
 
-  void look_at(ItemCut cut) {
+  /// What takes least before has not always most room for buffers.
+  void refine_best(Width width) {
+    std::size_t refined = 0;
+    for (Found &found : found_)
+      if (found.width == width && refined++ < kRefined) refine(found);
+  }
+
+  void look_at(ItemCut cut, Width width) {
     cut.buffers = least_buffers(jobs_, cut);
     if (!fits(cut)) return;
     const std::uint64_t taken = cycles(cut);
-    found_.push_back({std::move(cut), taken});
+    found_.push_back({std::move(cut), taken, width});
   }
 
   /// Change by change, each time the one that gains most; a few that gain nothing may lead to one that does.
@@ -108,7 +128,8 @@ private:
       std::optional<Found> best;
       const auto look_at = [&](ItemCut cut) {
         if (!fits(cut)) return;
-        if (const std::uint64_t taken = cycles(cut); !best || taken < best->cycles) best = {std::move(cut), taken};
+        if (const std::uint64_t taken = cycles(cut); !best || taken < best->cycles)
+          best = {std::move(cut), taken, at.width};
       };
       for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile) {
         if (jobs_.tiles[tile].over != kOwnPlace) continue;
