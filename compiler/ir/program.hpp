@@ -99,10 +99,11 @@ struct Action {
   std::uint32_t row = 0, col = 0;     ///< first element of the tile in the tensor; its size is that of the form
   Spot place;                         ///< of what is moved, or of the result
   union {
-    Operands in = {}; ///< if it computes
-    Memory memory;    ///< if it moves
+    Operands in;   ///< if it computes
+    Memory memory; ///< if it moves
   };
 
+  Action() : in() {}
   bool computes() const { return kind == Kind::kGemm || kind == Kind::kAdd; }
   bool moves() const { return kind == Kind::kLoad || kind == Kind::kStore; }
 };
