@@ -290,7 +290,7 @@ void StepSearch::add_layers() {
     layer.searched += best.cost;
     if (pass == Pass::kBackward) layer.order = best.order;
     found_.apart_cost += best.cost;
-    const auto [known, is_new] = bytes.try_emplace(&choice, 0);
+    const auto [known, is_new] = bytes.try_emplace(&whole, 0);
     if (is_new) known->second = bytes_of(layers_[i], pass, best);
     found_.apart_bytes += known->second;
   });
