@@ -186,17 +186,15 @@ RowMoves row_moves(const Layer &layer, const TileProduct &p) {
     return {rows, moves.first, moves.last};
   }
   const std::int64_t move = std::int64_t{taps_of(layer, p).row} * side.dilation - side.before;
-  const std::int64_t at = rows.first % grid_of(*layer.conv).height + move;
-  if (at < 0 || at >= side.size) return {rows, move, move};
-  return {{static_cast<std::uint32_t>(rows.first + move), 1}, 0, 0};
+  const std::uint32_t height = grid_of(*layer.conv).height, row = rows.first % height;
+  const std::int64_t at = row + move, nearest = std::clamp<std::int64_t>(at, 0, side.size - 1);
+  return {{static_cast<std::uint32_t>(rows.first - row + nearest), 1}, at - nearest, at - nearest};
 }
 
 IndexRange row_read(const Layer &layer, const TileProduct &p) {
   const Convolution &conv = *layer.conv;
-  const RowMoves moves = row_moves(layer, p);
-  const std::uint32_t height = grid_of(conv).height, row = moves.rows.first;
-  const auto at = static_cast<std::uint32_t>(std::clamp<std::int64_t>(row % height + moves.first, 0, conv.height - 1));
-  return {(row / height * conv.height + at) * conv.width, conv.width};
+  const std::uint32_t height = grid_of(conv).height, row = row_moves(layer, p).rows.first;
+  return {(row / height * conv.height + row % height) * conv.width, conv.width};
 }
 
 namespace {

@@ -67,7 +67,7 @@ struct RowMoves {
 /// Whether the product of Y has one row of the grid and one row of the kernel, and the image no phases: it reads one
 /// row of the image, and its tile is that row. So rows of an image can come and go one by one.
 bool reads_one_row(const Layer &layer, const TileProduct &p);
-/// Of the product: where it reads one row of the image, from that row on, without a move. In padding, from its own.
+/// Of the product: where it reads one row of the image, from that row on, without a move. In padding, from the nearest.
 RowMoves row_moves(const Layer &layer, const TileProduct &p);
 /// Pixels of the row of the image that such a product reads; in padding, those of the nearest row.
 IndexRange row_read(const Layer &layer, const TileProduct &p);

@@ -18,8 +18,8 @@ namespace gradweave::compiler {
 class StepWalk {
 public:
   /// The references must outlive the object. `layout`: of all layers under the pass of `own`. Takes the plans to begin
-  /// with and to change to from `own`, whose sections of the vector unit stay as they are, and from `beside`. `progress`
-  /// is called before each change; it may throw.
+  /// with and to change to from `own`, whose sections of the vector unit stay as they are, and from `beside`.
+  /// `progress` is called before each change; it may throw.
   StepWalk(const std::vector<Layer> &layers, const Layout &layout, const StepPlans &own, PlansBeside &beside,
            const std::function<void()> &progress, Objective objective = Objective::kCycles);
 

@@ -2,6 +2,7 @@
 // between them are never in the scratchpad as a whole.
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/ir/grid/grid.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
@@ -178,6 +179,8 @@ TEST(ImageRows, AProductOfOneRowReadsOne) {
       const bool inside = at >= 0 && at < net.conv.height;
       const std::int64_t nearest = std::clamp<std::int64_t>(at, 0, net.conv.height - 1);
       EXPECT_EQ(read.first, (image * net.conv.height + nearest) * net.conv.width);
+      EXPECT_EQ(row_moves(layer, p).rows.first, image * grid_of(net.conv).height + nearest)
+          << "or it begins before its tile";
       const GemmRoles r = roles(p, layer);
       EXPECT_EQ(r.a_rect.row, read.first);
       EXPECT_EQ(r.a_rect.rows, read.size);
