@@ -2,6 +2,7 @@
 
 #include "app/report/energy/energy_report.hpp"
 #include "app/request/repeat_command.hpp"
+#include "compiler/cost/cost.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,13 +41,7 @@ std::string reproduce(const SearchRequest &a) {
 
 } // namespace
 
-std::uint64_t step_bytes(const NetworkSearch &s) {
-  std::uint64_t bytes = 0;
-  for (const compiler::LayerTraffic &layer : s.step.traffic)
-    for (const compiler::Traffic &t : layer)
-      bytes += t.read_bytes + t.write_bytes;
-  return bytes;
-}
+std::uint64_t step_bytes(const NetworkSearch &s) { return compiler::element_bytes(s.step.traffic); }
 
 void check_search(const SearchRequest &request) {
   if (!request.backend.empty()) runtime::parse_backend(request.backend);

@@ -1,6 +1,7 @@
 #include "compiler/back/vector_room.hpp"
 
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/macro_banks.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/vector_stream/section.hpp"
 
@@ -14,13 +15,6 @@ namespace {
 /// Macro-banks that sections may have: the last ones, a quarter of all, or half where that is too few.
 std::array<std::uint32_t, 2> shares(const NpuConfig &npu) {
   return {std::max(1U, npu.spm_banks / 4), std::max(1U, npu.spm_banks / 2)};
-}
-
-Machine with_banks(const Machine &npu, std::uint32_t banks) {
-  Machine machine = npu;
-  machine.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * banks;
-  machine.spm_banks = banks;
-  return machine;
 }
 
 VectorRoom room_of(const Machine &npu, std::uint32_t banks) {

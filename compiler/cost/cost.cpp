@@ -41,6 +41,14 @@ std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine
   return traffic;
 }
 
+std::uint64_t element_bytes(const std::vector<LayerTraffic> &traffic) {
+  std::uint64_t bytes = 0;
+  for (const LayerTraffic &layer : traffic)
+    for (const Traffic &t : layer)
+      bytes += t.read_bytes + t.write_bytes;
+  return bytes;
+}
+
 std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
   std::uint64_t moved = 0;
   for (const Action &a : program.actions)

@@ -19,6 +19,8 @@ std::uint64_t bus_bytes_of(const Program &program, const Action &dma, const NpuC
 /// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
 /// computes it.
 std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu);
+/// Of all layers and tensors, read and written.
+std::uint64_t element_bytes(const std::vector<LayerTraffic> &traffic);
 
 /// Bytes of whole accesses of the DRAM that the program's LOADs and STOREs take.
 std::uint64_t moved_bytes(const Program &program, const Machine &npu);

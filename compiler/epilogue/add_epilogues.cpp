@@ -1,6 +1,7 @@
 #include "compiler/epilogue/add_epilogues.hpp"
 
 #include "compiler/epilogue/epilogue_areas.hpp"
+#include "compiler/ir/macro_banks.hpp"
 #include "compiler/vector_stream/programs.hpp"
 
 #include <algorithm>
@@ -236,10 +237,8 @@ private:
 std::vector<Machine> without_epilogue_room(const Machine &npu) {
   std::vector<Machine> all;
   for (const std::uint32_t part : {8U, 4U}) {
-    Machine without = npu;
-    without.spm_banks = npu.spm_banks - std::max(1U, npu.spm_banks / part);
-    without.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * without.spm_banks;
-    if (without.spm_banks > 0 && (all.empty() || without.spm_banks != all.back().spm_banks)) all.push_back(without);
+    const std::uint32_t banks = npu.spm_banks - std::max(1U, npu.spm_banks / part);
+    if (banks > 0 && (all.empty() || banks != all.back().spm_banks)) all.push_back(with_banks(npu, banks));
   }
   return all;
 }

@@ -6,7 +6,6 @@
 #include "compiler/schedule/step_walk.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace gradweave::compiler {
 namespace {
@@ -110,30 +109,33 @@ bool StepWalk::keep_for_readers(std::size_t first, std::size_t last, std::uint64
   return best < apart;
 }
 
+void StepWalk::ShapeRuns::try_run(std::size_t first, std::size_t last, const std::function<bool()> &search) {
+  if (walk_.progress_) walk_.progress_();
+  Key key;
+  for (std::size_t s = first; s <= last; ++s) {
+    key.first.push_back(walk_.sections_[s].choice);
+    key.second.push_back(walk_.shared_tensors(first, s));
+  }
+  const std::vector<Section> before = walk_.sections_;
+  const auto [like, is_new] = known_.try_emplace(key, first);
+  bool gains = true;
+  if (is_new)
+    gains = search();
+  else
+    for (std::size_t s = first; s <= last; ++s)
+      walk_.run_like(walk_.sections_[s], walk_.sections_[like->second + s - first]);
+  if (!gains || !walk_.improves()) walk_.sections_ = before;
+}
+
 void StepWalk::try_parts(std::uint64_t changes) {
   const std::uint64_t begun = work_.bursts;
-  using Shape = const LayerPlans::Choice *;
-  std::map<std::pair<std::vector<Shape>, std::vector<std::uint64_t>>, std::size_t> known;
+  ShapeRuns runs(*this);
   for (std::size_t first = 0; first + 1 < sections_.size(); ++first) {
     const std::size_t last = last_reader(first);
     const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = sections_.begin() + static_cast<std::ptrdiff_t>(last + 1);
     if (last == first || std::any_of(from, end, [](const Section &s) { return s.unit != nullptr; })) continue;
-    if (progress_) progress_();
-    std::pair<std::vector<Shape>, std::vector<std::uint64_t>> key;
-    for (std::size_t s = first; s <= last; ++s) {
-      key.first.push_back(sections_[s].choice);
-      key.second.push_back(shared_tensors(first, s));
-    }
-    const std::vector<Section> before = sections_;
-    const auto [like, is_new] = known.try_emplace(key, first);
-    bool gains = true;
-    if (is_new)
-      gains = keep_for_readers(first, last, changes);
-    else
-      for (std::size_t s = first; s <= last; ++s)
-        run_like(sections_[s], sections_[like->second + s - first]);
-    if (!gains || !improves()) sections_ = before;
+    runs.try_run(first, last, [&] { return keep_for_readers(first, last, changes); });
   }
   around_.clear();
   woven_bursts_ += work_.bursts - begun;

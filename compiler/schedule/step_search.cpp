@@ -1,6 +1,6 @@
 #include "compiler/schedule/step_search.hpp"
 #include "base/process/parallel.hpp"
-#include "compiler/ir/vector_section.hpp"
+#include "compiler/cost/cost.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/schedule/step_walk.hpp"
@@ -268,15 +268,7 @@ std::uint64_t StepSearch::bytes_of(const Layer &layer, Pass pass, const OwnPlan 
     if (!plan.section) plan.products = plan_products(plan, layer, npu_);
   }
   const std::optional<Program> program = allocate(plans, {layer}, make_layout({layer}, pass, npu_), npu_);
-  std::uint64_t bytes = 0;
-  for (const Action &action : program->actions)
-    if (const VectorPiece *piece = piece_of(*program, action))
-      for (const auto &[of, traffic] : piece->traffic)
-        for (const Traffic &t : traffic)
-          bytes += t.read_bytes + t.write_bytes;
-    else if (action.moves())
-      bytes += std::uint64_t{program->form(action).rows} * program->form(action).cols * (action.fp32 ? 4 : 2);
-  return bytes;
+  return element_bytes(traffic_by_layer(*program, npu_));
 }
 
 void StepSearch::add_layers() {

@@ -9,7 +9,6 @@
 #include "compiler/schedule/step_walk.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace gradweave::compiler {
 namespace {
@@ -183,31 +182,14 @@ bool StepWalk::run_in_strips(std::size_t first, std::size_t last, std::uint64_t 
 
 void StepWalk::try_strips(std::uint64_t changes) {
   const std::uint64_t begun = work_.bursts;
-  using Shape = const LayerPlans::Choice *;
-  std::map<std::pair<std::vector<Shape>, std::vector<std::uint64_t>>, std::size_t> known;
+  ShapeRuns runs(*this);
   for (std::size_t first = 0; first + 1 < forward_sections();) {
     std::size_t last = first;
     while (last + 1 < forward_sections() && last + 1 < first + kLongest && follows(first, last + 1))
       ++last;
-    const std::size_t next = last + 1;
-    if (last > first || takes_rows(layers_[sections_[first].layer])) {
-      if (progress_) progress_();
-      std::pair<std::vector<Shape>, std::vector<std::uint64_t>> key;
-      for (std::size_t s = first; s <= last; ++s) {
-        key.first.push_back(sections_[s].choice);
-        key.second.push_back(shared_tensors(first, s));
-      }
-      const std::vector<Section> before = sections_;
-      const auto [like, is_new] = known.try_emplace(key, first);
-      bool gains = true;
-      if (is_new)
-        gains = run_in_strips(first, last, changes);
-      else
-        for (std::size_t s = first; s <= last; ++s)
-          run_like(sections_[s], sections_[like->second + s - first]);
-      if (!gains || !improves()) sections_ = before;
-    }
-    first = next;
+    if (last > first || takes_rows(layers_[sections_[first].layer]))
+      runs.try_run(first, last, [&] { return run_in_strips(first, last, changes); });
+    first = last + 1;
   }
   around_.clear();
   woven_bursts_ += work_.bursts - begun;

@@ -93,6 +93,21 @@ private:
   std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;
   void copy_run(std::size_t from, std::size_t to);
   bool weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience);
+  /// Runs of sections that are searched once for all of their shapes.
+  class ShapeRuns {
+  public:
+    explicit ShapeRuns(StepWalk &walk) : walk_(walk) {}
+    /// Lets the sections from `first` to `last` run as others of their shapes that share tensors likewise do, if these
+    /// were tried before; else calls `search`, which says whether it gained by itself. Keeps what makes the step
+    /// better.
+    void try_run(std::size_t first, std::size_t last, const std::function<bool()> &search);
+
+  private:
+    using Key = std::pair<std::vector<const LayerPlans::Choice *>, std::vector<std::uint64_t>>;
+
+    StepWalk &walk_;
+    std::map<Key, std::size_t> known_; ///< the first section of those that were tried
+  };
   std::size_t last_reader(std::size_t section) const;
   bool reads(std::size_t section, std::int32_t tensor) const;
   void share_tiles(std::size_t first, std::size_t last, std::uint32_t ranges);

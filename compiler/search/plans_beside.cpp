@@ -1,5 +1,6 @@
 #include "compiler/search/plans_beside.hpp"
 
+#include "compiler/ir/macro_banks.hpp"
 #include "compiler/request/error.hpp"
 #include "graph/layer_fingerprint.hpp"
 
@@ -15,12 +16,8 @@ constexpr std::size_t kMostPlans = 3;
 } // namespace
 
 const Machine &PlansBeside::npu_of(std::uint32_t banks) {
-  const auto [at, is_new] = npus_.try_emplace(banks, npu_);
-  if (is_new) {
-    at->second.spm_bytes = std::uint64_t{npu_.bank_rows()} * 2 * npu_.lanes() * banks;
-    at->second.spm_banks = banks;
-  }
-  return at->second;
+  const auto at = npus_.find(banks);
+  return at != npus_.end() ? at->second : npus_.emplace(banks, with_banks(npu_, banks)).first->second;
 }
 
 const PlansBeside::Plans &PlansBeside::search(const Layer &layer, Pass pass, std::uint32_t banks, bool gradient) {

@@ -4,6 +4,7 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/back/fused_layers.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/macro_banks.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
@@ -29,12 +30,9 @@ constexpr Price kPrices[] = {{1, 1, 1, 1}, {3, 5, 1, 1}, {1, 3, 1, 1}, {3, 5, 5,
 constexpr std::size_t kKept = 24;
 
 Machine priced(const Machine &npu, const Price &price) {
-  Machine machine = npu;
+  Machine machine = with_banks(npu, std::max(1U, npu.spm_banks * price.banks_num / price.banks_den));
   machine.memory.bytes_num *= price.memory_num;
   machine.memory.bytes_den *= price.memory_den;
-  const std::uint32_t banks = std::max(1U, npu.spm_banks * price.banks_num / price.banks_den);
-  machine.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * banks;
-  machine.spm_banks = banks;
   return machine;
 }
 

@@ -327,6 +327,7 @@ private:
     if (limit != timing::kNever) {
       const std::uint64_t moving =
           compiler::count_accesses(commands, npu_).dram_bytes() * npu_.memory.bytes_den / npu_.memory.bytes_num;
+      if (moving >= limit) return limit;
       options.most_idle_cycles = limit - moving;
       options.latest_start = latest.data();
     }
