@@ -4,6 +4,7 @@
 
 #include "sw_models/functions/exponentials.hpp"
 #include "sw_models/functions/fp32.hpp"
+#include "sw_models/functions/random.hpp"
 #include "sw_models/functions/roots.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
@@ -52,6 +53,19 @@ struct Recorded {
           return p.bor(v, negative);
         },
         x);
+  }
+  /// Of whole numbers, modulo 2^32.
+  static Index iadd(Index a, Index b) {
+    return apply([](auto &p, auto x, auto y) { return p.iadd(x, y); }, a, b);
+  }
+  /// Whether an element is kept (N20): `threshold` is functions::keep_threshold()'s.
+  static Mask keep(Index seed, Index step, std::uint32_t tensor, Index element, std::uint32_t threshold) {
+    return apply(
+        [=](auto &p, auto first, auto second, auto at) {
+          const auto key = functions::random_key(p, first, second, tensor);
+          return functions::keep(p, key, at, threshold);
+        },
+        seed, step, element);
   }
   static Value select(Mask c, Value a, Value b) {
     return apply([](auto &p, auto x, auto y, auto z) { return p.select(x, y, z); }, c, a, b);

@@ -7,26 +7,39 @@
 // share both.
 #pragma once
 
+#include "sw_models/functions/fp32.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gradweave::functions {
 
-/// What a tensor's elements have in common: the additions of the key, the constants of a program.
-struct RandomKey {
-  std::uint32_t element;                             ///< added to the element's index
-  std::uint32_t tensor;                              ///< where the other word begins
-  std::array<std::array<std::uint32_t, 2>, 5> round; ///< added after rounds 4, 8, 12, 16 and 20
+/// What a tensor's elements have in common: the additions of the key. Words are numbers, the constants of a program, or
+/// a policy's values, where a program reads the key.
+template <class Word> struct RandomKeyOf {
+  Word element;                             ///< added to the element's index
+  Word tensor;                              ///< where the other word begins
+  std::array<std::array<Word, 2>, 5> round; ///< added after rounds 4, 8, 12, 16 and 20
 };
+using RandomKey = RandomKeyOf<std::uint32_t>;
 
-constexpr RandomKey random_key(std::uint32_t seed, std::uint32_t step, std::uint32_t tensor) {
-  const std::uint32_t key[3] = {seed, step, 0x1BD11BDAU ^ seed ^ step};
-  RandomKey sums{key[0], tensor + key[1], {}};
+/// Of a seed and a step that a program reads.
+template <class P>
+RandomKeyOf<typename P::Value> random_key(P &p, typename P::Value seed, typename P::Value step, std::uint32_t tensor) {
+  const auto mixed = p.bxor(seed, step);
+  const std::array<typename P::Value, 3> key{seed, step, p.bxor(mixed, p.constant(0x1BD11BDAU))};
+  RandomKeyOf<typename P::Value> sums{key[0], p.iadd(key[1], p.constant(tensor)), {}};
   for (std::uint32_t i = 1; i <= 5; ++i)
-    sums.round[i - 1] = {key[i % 3], key[(i + 1) % 3] + i};
+    sums.round[i - 1] = {key[i % 3], p.iadd(key[(i + 1) % 3], p.constant(i))};
   return sums;
+}
+
+inline RandomKey random_key(std::uint32_t seed, std::uint32_t step, std::uint32_t tensor) {
+  Fp32 p;
+  return random_key(p, seed, step, tensor);
 }
 
 template <class P> struct RandomWords {
@@ -34,12 +47,21 @@ template <class P> struct RandomWords {
   typename P::Value second;
 };
 
+/// A word of a key as a value.
+template <class P, class Word> typename P::Value as_value(P &p, const Word &word) {
+  if constexpr (std::is_same_v<Word, typename P::Value>)
+    return word;
+  else
+    return p.constant(word);
+}
+
 /// Threefry-2x32. The published tests have Rounds = 13 and 20 (tests/sw_models).
-template <std::size_t Rounds, class P> RandomWords<P> threefry(P &p, const RandomKey &key, typename P::Value element) {
-  static_assert(Rounds >= 1 && Rounds < 24, "RandomKey has the sums of 23 rounds");
+template <std::size_t Rounds, class P, class Word>
+RandomWords<P> threefry(P &p, const RandomKeyOf<Word> &key, typename P::Value element) {
+  static_assert(Rounds >= 1 && Rounds < 24, "a key has the sums of 23 rounds");
   constexpr std::array<unsigned, 8> kRotations = {13, 15, 26, 6, 17, 29, 16, 24};
-  auto first = p.iadd(element, p.constant(key.element));
-  auto second = p.constant(key.tensor);
+  auto first = p.iadd(element, as_value(p, key.element));
+  auto second = as_value(p, key.tensor);
   for (std::size_t round = 0; round < Rounds; ++round) {
     const unsigned left = kRotations[round % 8];
     first = p.iadd(first, second);
@@ -47,8 +69,8 @@ template <std::size_t Rounds, class P> RandomWords<P> threefry(P &p, const Rando
     second = p.bxor(upper, p.shr(second, 32 - left)); // a rotation: the parts do not overlap
     second = p.bxor(second, first);
     if (round % 4 == 3) {
-      first = p.iadd(first, p.constant(key.round[round / 4][0]));
-      second = p.iadd(second, p.constant(key.round[round / 4][1]));
+      first = p.iadd(first, as_value(p, key.round[round / 4][0]));
+      second = p.iadd(second, as_value(p, key.round[round / 4][1]));
     }
   }
   return {first, second};
@@ -58,7 +80,8 @@ inline constexpr std::size_t kRandomRounds = 13; ///< the fewest that pass all o
 
 /// 32 random bits of an element: the first word. The last round is a sum to it; its rotation is the second word's
 /// alone.
-template <class P> typename P::Value random_bits(P &p, const RandomKey &key, typename P::Value element) {
+template <class P, class Word>
+typename P::Value random_bits(P &p, const RandomKeyOf<Word> &key, typename P::Value element) {
   const auto words = threefry<kRandomRounds - 1>(p, key, element);
   return p.iadd(words.first, words.second);
 }
@@ -68,8 +91,8 @@ template <class P> typename P::Value random_bits(P &p, const RandomKey &key, typ
 inline std::uint32_t keep_threshold(double keep) { return static_cast<std::uint32_t>(std::llround(keep * 0x1p31)); }
 
 /// All of its sign bit is set if the element is kept: for select.
-template <class P>
-typename P::Value keep(P &p, const RandomKey &key, typename P::Value element, std::uint32_t threshold) {
+template <class P, class Word>
+typename P::Value keep(P &p, const RandomKeyOf<Word> &key, typename P::Value element, std::uint32_t threshold) {
   return p.isub(p.shr(random_bits(p, key, element), 1), p.constant(threshold));
 }
 

@@ -6,20 +6,53 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gradweave::graph {
 namespace {
+
+/// Whole numbers 0, `by`, 2 `by`, ..., `count` of them or more, as values between jobs. A program knows where it is in
+/// a tile, and not where the tile is; so each table has up to four times the numbers of the one before, and these are
+/// sums.
+WalkValue numbers(Kernel<Recorded> &k, std::size_t count, std::uint32_t by) {
+  WalkValue table = k.temporary(1);
+  record_elements(k, elements_walk(1, {}, {table}), [](const auto &at) { at.out(0, Recorded::Value::index(0)); });
+  for (std::size_t have = 1; have < count;) {
+    const std::size_t parts = std::min<std::size_t>((count + have - 1) / have, isa::vector::kOutputs);
+    const WalkValue longer = k.temporary(parts * have);
+    LineWalk walk = elements_walk(have, {table}, {});
+    for (std::size_t part = 0; part < parts; ++part)
+      walk.out.push_back(strided(longer, 1, 0, part * have));
+    record_elements(k, walk, [&](const auto &at) {
+      for (std::size_t part = 0; part < parts; ++part)
+        at.out(part, Recorded::iadd(at.index(0), Recorded::Value::index(static_cast<std::int32_t>(part * have * by))));
+    });
+    table = longer;
+    have *= parts;
+  }
+  return table;
+}
 
 struct DropoutRun {
   /// Inputs: x, and [seed, step].
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const double ratio = k.attributes().real("ratio");
     const std::uint32_t threshold = functions::keep_threshold(1 - ratio);
-    const V factor = static_cast<V>(1 / (1 - ratio));
+    const auto factor = static_cast<typename A::Value>(1 / (1 - ratio));
+    const auto stream = static_cast<std::uint32_t>(k.attributes().integer("stream"));
+    if constexpr (kRecords<A>)
+      record(k, stream, threshold, factor);
+    else
+      run_golden(k, stream, threshold, factor);
+  }
+
+private:
+  template <class A>
+  static void run_golden(Kernel<A> &k, std::uint32_t stream, std::uint32_t threshold, typename A::Value factor) {
+    using V = typename A::Value;
     const std::int32_t *key = k.index_in(1);
     const functions::RandomKey random =
-        functions::random_key(static_cast<std::uint32_t>(key[0]), static_cast<std::uint32_t>(key[1]),
-                              static_cast<std::uint32_t>(k.attributes().integer("stream")));
+        functions::random_key(static_cast<std::uint32_t>(key[0]), static_cast<std::uint32_t>(key[1]), stream);
     const V *x = k.in(0);
     V *y = k.out(0);
     k.parallel(k.out_shape(0).elements(), 64, [&, random](std::size_t begin, std::size_t end) {
@@ -28,6 +61,20 @@ struct DropoutRun {
         const bool kept = functions::keep(policy, random, static_cast<std::uint32_t>(i), threshold) >> 31U != 0;
         y[i] = kept ? A::mul(x[i], factor) : V{0}; // a NaN that is dropped is 0
       }
+    });
+  }
+
+  /// An element's number is its row's first one and its column's.
+  static void record(Kernel<Recorded> &k, std::uint32_t stream, std::uint32_t threshold, Recorded::Value factor) {
+    const std::size_t rows = k.out_shape(0).rows(), cols = k.out_shape(0).cols();
+    LineWalk walk{{cols}, {rows}, {}, {}, true};
+    walk.in = {strided(input(0), 1, cols), a_number(input(1), 0), a_number(input(1), 1), by_lane(numbers(k, cols, 1)),
+               by_step(numbers(k, rows, static_cast<std::uint32_t>(cols)))};
+    walk.out = {strided(output(0), 1, cols)};
+    record_elements(k, walk, [&](const auto &at) {
+      const Recorded::Index element = Recorded::iadd(at.index(3), at.index(4));
+      const Recorded::Mask kept = Recorded::keep(at.index(1), at.index(2), stream, element, threshold);
+      at.out(0, Recorded::select(kept, Recorded::mul(at.in(0), factor), Recorded::Value(0)));
     });
   }
 };
@@ -62,7 +109,7 @@ std::vector<Operator> dropout_operators() {
   op.infer = infer_dropout;
   op.derive = derive_dropout;
   op.operations = operations_per_element<60>; // integer ones, nearly all
-  executes_golden<DropoutRun>(op);
+  executes<DropoutRun>(op);
   return {op};
 }
 

@@ -50,6 +50,30 @@ loss cost
   return {"images", graph::training_graph(forward, graph::operators(), options).graph};
 }
 
+/// Dropout of rows and columns of several lengths, one row and one column among them, in fp32 and in bf16.
+NetworkStep dropout_step(const graph::TrainingOptions &options) {
+  const Graph forward = graph::read_graph(R"(graph "dropout"
+input x bf16 [6, 35, 70]
+input key int32 [2]
+input target fp32 [14700, 1]
+parameter b [70] init "zeros"
+h = Bias(x, b)
+d = Dropout(h, key) ratio=0.25 stream=3
+e = Relu(d)
+f = Dropout(e, key) ratio=0.1 stream=4
+r = Reshape(f) shape=[1, 14700]
+s = Dropout(r, key) ratio=0.5 stream=5
+t = Reshape(s) shape=[2450, 6]
+u = Dropout(t, key) ratio=0.75 stream=6
+v = Reshape(u) shape=[14700, 1]
+w = Dropout(v, key) ratio=0.01 stream=7
+cost = MeanSquaredError(w, target)
+loss cost
+)",
+                                          "dropout.graph", graph::operators());
+  return {"dropout", graph::training_graph(forward, graph::operators(), options).graph};
+}
+
 /// What two ops agree in that are computed alike.
 std::string signature(const Graph &graph, const Op &op) {
   std::string text(op.type->name);
@@ -121,6 +145,7 @@ std::vector<NetworkStep> network_steps() {
   steps.push_back(step_of("mlp_fashion", "mlp_fashion", {{"batch", "7"}}, adamw));
   steps.push_back(step_of("resnet50", "resnet50", {{"batch", "2"}, {"pixels", "64"}}, sgd));
   steps.push_back(image_step(adamw));
+  steps.push_back(dropout_step(adamw));
   return steps;
 }
 
