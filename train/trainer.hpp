@@ -60,8 +60,8 @@ struct Evaluation {
   double accuracy() const { return images == 0 ? 0 : static_cast<double>(right) / static_cast<double>(images); }
 };
 
-/// Judges all images of a set by golden execution with the parameters of a step's graph. `forward` classifies
-/// (classifier_of()). Throws DataError as image_feed().
+/// Judges all images of a set by golden execution with the parameters of a step's graph; no Dropout drops anything.
+/// `forward` classifies (classifier_of()). Throws DataError as image_feed().
 Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &step, const Living &living,
                     const Dataset &test, unsigned threads = usable_cores());
 

@@ -210,7 +210,7 @@ TrainingSession::Data TrainingSession::load_data(const TrainRequest &a, const gr
   Data data;
   if (tensors.feeds()) {
     if (a.evaluate) throw std::invalid_argument("--eval: tensors have no test images; leave it out");
-    data.feed = tensor_feed(forward, tensors.input, tensors.target);
+    data.feed = tensor_feed(forward, tensors.input, tensors.target, a.seed);
     return data;
   }
   if (a.data == "synthetic") {

@@ -36,6 +36,13 @@ TEST(NpuStepOnTheRtl, PerceptronsAreGolden) {
   }
 }
 
+TEST(NpuStepOnTheRtl, DropoutIsGolden) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
+    expect_golden(perceptron(6, {20, 13, 9, 5}, 0.4), {}, npu, 3);
+    expect_golden(perceptron(1, {20, 70, 1, 5}, 0.25), sgd(), npu, 2);
+  }
+}
+
 TEST(NpuStepOnTheRtl, LeNetIsGolden) {
   expect_golden(compiler::load_graph("models/lenet.graph", 2), {}, "test8v2", 2);
   expect_golden(compiler::load_graph("models/lenet.graph", 2), sgd(), "test8v2", 2);

@@ -1,7 +1,8 @@
 // Data sets: files that are as they should be, files that are not, and batches.
 #include "tests/support/scratch_directory.hpp"
 #include "tests/train/networks.hpp"
-#include "train/data/feed.hpp"
+#include "train/data/dropout_keys.hpp"
+#include "train/trainer.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -145,6 +146,18 @@ TEST(Batches, HoldEachImageOnceAnEpoch) {
   EXPECT_NE(std::vector<float>(order.begin(), order.begin() + 20), std::vector<float>(order.begin() + 20, order.end()));
 }
 
+/// With keys, which are no data.
+TEST(Batches, FeedNetworksWithDropout) {
+  const Dataset set = small_set(22);
+  const graph::Graph forward = perceptron(4, {6, 7, 5}, 0.5), same = perceptron(4, {6, 7, 5});
+  const auto feed = image_feed(forward, set, 7, true), other = image_feed(same, set, 7, true);
+  const std::vector<Fed> fed = feed->batch(6), want = other->batch(6);
+  ASSERT_EQ(fed.size(), 3U);
+  EXPECT_EQ(fed[0].values.real, want[0].values.real);
+  EXPECT_EQ(fed[1].values.index, want[1].values.index);
+  EXPECT_EQ(fed[2].values.index, (std::vector<std::int32_t>{7, 6}));
+}
+
 TEST(Batches, DependOnTheSeedAndNothingElse) {
   EXPECT_EQ(shuffled(50, 3, 1), shuffled(50, 3, 1));
   EXPECT_NE(shuffled(50, 3, 1), shuffled(50, 4, 1));
@@ -195,6 +208,41 @@ TEST(Synthetic, NumbersThatPartsOfABatchReadAreInTheirRange) {
   const std::vector<Fed> fed = synthetic_feed(forward, 1)->batch(0);
   EXPECT_EQ(std::set<std::int32_t>(fed[0].values.index.begin(), fed[0].values.index.end()),
             (std::set<std::int32_t>{0, 1, 2, 3, 4}));
+}
+
+/// Keys are no data: the seed, and the number of the batch.
+TEST(Feed, KeysOfDropoutAreSeedAndBatch) {
+  const graph::Graph forward = perceptron(4, {6, 7, 5}, 0.5);
+  const graph::TensorId key = forward.find("key");
+  EXPECT_EQ(dropout_keys(forward), std::vector<graph::TensorId>{key});
+  for (const std::uint64_t batch : {std::uint64_t{0}, std::uint64_t{17}, (std::uint64_t{1} << 32U) + 3}) {
+    const std::vector<Fed> fed = synthetic_feed(forward, 9)->batch(batch);
+    ASSERT_EQ(fed.size(), 3U);
+    EXPECT_EQ(fed.back().input, key);
+    EXPECT_EQ(fed.back().values.index, (std::vector<std::int32_t>{9, static_cast<std::int32_t>(batch % 0x80000000U)}));
+  }
+  EXPECT_TRUE(dropout_keys(perceptron(4, {6, 5})).empty());
+}
+
+/// What something else reads, too, is data.
+TEST(Feed, AnInputThatOthersReadIsNoKey) {
+  graph::Graph forward = perceptron(2, {6, 7, 5}, 0.5);
+  graph::Builder build(forward, graph::operators());
+  const graph::TensorId table = build.parameter("table", {5, 3}, "zeros");
+  build.add("Gather", {table, forward.find("key")}, {{"axis", std::int64_t{0}}}, "rows");
+  EXPECT_TRUE(dropout_keys(forward).empty());
+}
+
+/// Who judges a network drops nothing.
+TEST(Evaluation, IsWithoutDropout) {
+  const Dataset set = small_set(40);
+  const auto right = [&](double dropped) {
+    const graph::Graph forward = perceptron(4, {6, 30, 5}, dropped);
+    const graph::TrainingGraph step = graph::training_graph(forward, graph::operators(), {});
+    return evaluate(forward, step, initial_living(step.graph, 1), set).right;
+  };
+  for (const double dropped : {0.5, 0.9, 0.99})
+    EXPECT_EQ(right(dropped), right(0)) << dropped;
 }
 
 TEST(Synthetic, NumbersThatNobodyReadsAreAnError) {

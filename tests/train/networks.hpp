@@ -30,14 +30,19 @@ inline void add_loss(graph::Builder &build, graph::TensorId logits, std::uint32_
   graph.results = {logits};
 }
 
-/// A perceptron of these widths, the first of which is the input's and the last the classes'.
-inline graph::Graph perceptron(std::uint32_t batch, const std::vector<std::uint32_t> &widths) {
+/// A perceptron of these widths, the first of which is the input's and the last the classes'. Of what a layer gives to
+/// the next one, a part is dropped; 0: no part, and the network has no Dropout.
+inline graph::Graph perceptron(std::uint32_t batch, const std::vector<std::uint32_t> &widths, double dropped = 0) {
   graph::Graph graph;
   graph.name = "perceptron";
   graph::Builder build(graph, graph::operators());
   graph::TensorId x = build.input("images", graph::ElementType::kFp32, {batch, widths[0]});
+  const graph::TensorId key = dropped > 0 ? build.input("key", graph::ElementType::kInt32, {2}) : graph::kNone;
   for (std::size_t i = 1; i < widths.size(); ++i) {
     if (i > 1) x = build.add("Relu", {x}, {}, fmt::format("relu{}", i - 1));
+    if (i > 1 && dropped > 0)
+      x = build.add("Dropout", {x, key}, {{"ratio", dropped}, {"stream", static_cast<std::int64_t>(i)}},
+                    fmt::format("drop{}", i - 1));
     x = add_dense(build, x, widths[i], fmt::format("fc{}", i));
   }
   add_loss(build, x, batch);

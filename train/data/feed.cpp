@@ -2,6 +2,7 @@
 
 #include "base/random/keyed_random.hpp"
 #include "graph/ir/operator.hpp"
+#include "train/data/dropout_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -14,10 +15,13 @@ using graph::Graph;
 using graph::kNone;
 using graph::TensorId;
 
+/// Inputs that are data.
 std::vector<TensorId> inputs_of(const Graph &graph) {
+  const std::vector<TensorId> keys = dropout_keys(graph);
   std::vector<TensorId> inputs;
   for (TensorId id = 0; id < graph.tensors.size(); ++id)
-    if (graph.tensors[id].role == graph::Role::kInput) inputs.push_back(id);
+    if (graph.tensors[id].role == graph::Role::kInput && std::find(keys.begin(), keys.end(), id) == keys.end())
+      inputs.push_back(id);
   return inputs;
 }
 
@@ -177,11 +181,11 @@ Classifier classifier_of(const Graph &forward) {
 }
 
 std::unique_ptr<Feed> image_feed(const Graph &forward, const Dataset &data, std::uint64_t seed, bool shuffle) {
-  return std::make_unique<ImageFeed>(forward, data, seed, shuffle);
+  return with_dropout_keys(forward, seed, std::make_unique<ImageFeed>(forward, data, seed, shuffle));
 }
 
 std::unique_ptr<Feed> synthetic_feed(const Graph &forward, std::uint64_t seed) {
-  return std::make_unique<SyntheticFeed>(forward, seed);
+  return with_dropout_keys(forward, seed, std::make_unique<SyntheticFeed>(forward, seed));
 }
 
 std::size_t count_right(const Graph &forward, const graph::Buffer<graph::Contract> &logits,

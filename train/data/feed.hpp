@@ -36,6 +36,8 @@ struct Classifier {
 /// Of a graph whose loss is softmax cross-entropy; both kNone if it is another.
 Classifier classifier_of(const graph::Graph &forward);
 
+/// Each of these feeds gives keys of Dropout [seed, number of the batch] (dropout_keys.hpp).
+
 /// Images and labels: the only input of real numbers gets images, the only one of whole numbers labels. `shuffle`: in
 /// the order of shuffled(), epoch after epoch, images that fill no batch left out; else in their own order from the
 /// first image on, and beyond the last one the first ones again. Throws DataError unless the graph has these two inputs

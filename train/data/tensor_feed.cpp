@@ -2,6 +2,7 @@
 
 #include "graph/ir/operator.hpp"
 #include "train/data/arrangement.hpp"
+#include "train/data/dropout_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -27,11 +28,11 @@ TensorId target_of(const Graph &forward) {
 class TensorFeed final : public Feed {
 public:
   TensorFeed(const Graph &forward, const TensorSource &input, const TensorSource &target)
-      : forward_(forward), target_(target_of(forward)) {
+      : forward_(forward), keys_(dropout_keys(forward)), target_(target_of(forward)) {
     if (input.there()) read(input, false);
     if (target.there()) read(target, true);
     for (TensorId id = 0; id < forward.tensors.size(); ++id)
-      if (forward.tensors[id].role == graph::Role::kInput && values_.count(id) == 0)
+      if (forward.tensors[id].role == graph::Role::kInput && values_.count(id) == 0 && !is_key(id))
         throw DataError(fmt::format("input '{}' of graph '{}' is given nowhere; give it by {}",
                                     forward.tensors[id].name, forward.name, id == target_ ? "--target" : "--input"));
   }
@@ -54,6 +55,8 @@ public:
   std::uint64_t batches_an_epoch() const override { return batches_; }
 
 private:
+  bool is_key(TensorId id) const { return std::find(keys_.begin(), keys_.end(), id) != keys_.end(); }
+
   template <typename T>
   static std::vector<T> slice(const graph::Tensor &tensor, const std::vector<T> &all, std::size_t first,
                               std::size_t count) {
@@ -84,7 +87,7 @@ private:
     for (TensorId id = 0; id < forward_.tensors.size(); ++id) {
       if (forward_.tensors[id].role != graph::Role::kInput) continue;
       if (forward_.tensors[id].name == name) return id;
-      if (!target && id != target_) only = only == kNone ? id : forward_.tensors.size();
+      if (!target && id != target_ && !is_key(id)) only = only == kNone ? id : forward_.tensors.size();
     }
     if (target) return target_;
     return only < forward_.tensors.size() ? only : kNone;
@@ -122,6 +125,7 @@ private:
   }
 
   const Graph &forward_;
+  std::vector<TensorId> keys_;
   TensorId target_;
   std::uint64_t batches_ = 0;
   std::set<TensorId> taken_;
@@ -130,8 +134,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Feed> tensor_feed(const graph::Graph &forward, const TensorSource &input, const TensorSource &target) {
-  return std::make_unique<TensorFeed>(forward, input, target);
+std::unique_ptr<Feed> tensor_feed(const graph::Graph &forward, const TensorSource &input, const TensorSource &target,
+                                  std::uint64_t seed) {
+  return with_dropout_keys(forward, seed, std::make_unique<TensorFeed>(forward, input, target));
 }
 
 } // namespace gradweave::runtime::train

@@ -51,6 +51,14 @@ TEST(NpuStep, PerceptronsAreGolden) {
   }
 }
 
+/// Of each step a mask of its own, which the way back makes again.
+TEST(NpuStep, DropoutIsGolden) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
+    expect_golden(perceptron(6, {20, 13, 9, 5}, 0.4), sgd(), npu);
+    expect_golden(perceptron(1, {20, 70, 1, 5}, 0.25), {}, npu);
+  }
+}
+
 TEST(NpuStep, ConvolutionsAreGolden) {
   expect_golden(compiler::load_graph("models/lenet.graph", 2), {}, "test8v2");
   expect_golden(compiler::load_graph("models/lenet.graph", 3), sgd(), "test8v2");
@@ -187,6 +195,24 @@ isa::Command &nth(std::vector<isa::Command> &stream, bool store, std::size_t n) 
   for (isa::Command &command : stream)
     if (is_dma(command, store) && n-- == 0) return command;
   throw std::logic_error("there are not as many");
+}
+
+/// The mask of another step, or of another seed.
+TEST(NpuStepFaults, AnotherKeyOfDropoutIsSeen) {
+  for (const std::size_t word : {0U, 1U}) {
+    const graph::Graph network = perceptron(6, {20, 13, 9, 5}, 0.4);
+    const graph::TrainingGraph step = graph::training_graph(network, graph::operators(), sgd());
+    std::uint64_t key = 0;
+    const auto change = [&](std::vector<isa::Command> &, Device &device) {
+      std::int32_t number = 0;
+      device.copy_out(key + word * sizeof number, &number, sizeof number);
+      ++number;
+      device.copy_in(key + word * sizeof number, &number, sizeof number);
+    };
+    NpuSteps steps(network, sgd(), std::make_unique<ChangingDevice>(npu_of("test8v2"), change), Backend::kFunctional);
+    key = steps.executor.planned().memory().places[step.graph.find("key")].address;
+    EXPECT_NE(steps.next().find("drop1"), std::string::npos);
+  }
 }
 
 TEST(NpuStepFaults, AnAddressThatIsOffByAnElementIsSeen) {
