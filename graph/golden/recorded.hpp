@@ -58,6 +58,9 @@ struct Recorded {
   static Index iadd(Index a, Index b) {
     return apply([](auto &p, auto x, auto y) { return p.iadd(x, y); }, a, b);
   }
+  static Index shl(Index x, unsigned by) {
+    return apply([by](auto &p, auto v) { return p.shl(v, by); }, x);
+  }
   /// Whether an element is kept (N20): `threshold` is functions::keep_threshold()'s.
   static Mask keep(Index seed, Index step, std::uint32_t tensor, Index element, std::uint32_t threshold) {
     return apply(

@@ -11,26 +11,27 @@
 namespace gradweave::graph {
 namespace {
 
-/// Whole numbers 0, `by`, 2 `by`, ..., `count` of them or more, as values between jobs. A program knows where it is in
-/// a tile, and not where the tile is; so each table has up to four times the numbers of the one before, and these are
-/// sums.
-WalkValue numbers(Kernel<Recorded> &k, std::size_t count, std::uint32_t by) {
-  WalkValue table = k.temporary(1);
-  record_elements(k, elements_walk(1, {}, {table}), [](const auto &at) { at.out(0, Recorded::Value::index(0)); });
-  for (std::size_t have = 1; have < count;) {
-    const std::size_t parts = std::min<std::size_t>((count + have - 1) / have, isa::vector::kOutputs);
-    const WalkValue longer = k.temporary(parts * have);
-    LineWalk walk = elements_walk(have, {table}, {});
-    for (std::size_t part = 0; part < parts; ++part)
-      walk.out.push_back(strided(longer, 1, 0, part * have));
-    record_elements(k, walk, [&](const auto &at) {
-      for (std::size_t part = 0; part < parts; ++part)
-        at.out(part, Recorded::iadd(at.index(0), Recorded::Value::index(static_cast<std::int32_t>(part * have * by))));
-    });
-    table = longer;
-    have *= parts;
-  }
-  return table;
+// As programs: an element's number is the sum of a number of its column and one of its row, in rows that fill the lanes
+// of any machine whatever the tensor's own are. A program knows its step in a walk, and not where in a tensor it is, so
+// both are tables.
+constexpr unsigned kRowBits = 12, kPartBits = 6; ///< of so many elements, as a power of 2
+
+/// Whole numbers 0, 1, ..., shifted left: `count` of them or more, as values between jobs.
+WalkValue numbers(Kernel<Recorded> &k, std::size_t count, unsigned shift) {
+  const std::size_t part = std::min(count, std::size_t{1} << kPartBits), parts = (count + part - 1) / part;
+  const WalkValue few = k.temporary(part);
+  LineWalk steps = rows_as_lanes(1, part);
+  steps.out = {by_step(few)};
+  record_elements(k, steps, [shift](const auto &at) { at.out(0, Recorded::shl(at.step(), shift)); });
+  if (parts == 1) return few;
+  const WalkValue all = k.temporary(parts * part);
+  LineWalk walk = columns_as_lanes(parts, part);
+  walk.in = {by_lane(few)};
+  walk.out = {strided(all, 1, part)};
+  record_elements(k, walk, [shift](const auto &at) {
+    at.out(0, Recorded::iadd(at.index(0), Recorded::shl(at.step(), shift + kPartBits)));
+  });
+  return all;
 }
 
 struct DropoutRun {
@@ -64,18 +65,29 @@ private:
     });
   }
 
-  /// An element's number is its row's first one and its column's.
   static void record(Kernel<Recorded> &k, std::uint32_t stream, std::uint32_t threshold, Recorded::Value factor) {
-    const std::size_t rows = k.out_shape(0).rows(), cols = k.out_shape(0).cols();
-    LineWalk walk{{cols}, {rows}, {}, {}, true};
-    walk.in = {strided(input(0), 1, cols), a_number(input(1), 0), a_number(input(1), 1), by_lane(numbers(k, cols, 1)),
-               by_step(numbers(k, rows, static_cast<std::uint32_t>(cols)))};
-    walk.out = {strided(output(0), 1, cols)};
-    record_elements(k, walk, [&](const auto &at) {
-      const Recorded::Index element = Recorded::iadd(at.index(3), at.index(4));
-      const Recorded::Mask kept = Recorded::keep(at.index(1), at.index(2), stream, element, threshold);
-      at.out(0, Recorded::select(kept, Recorded::mul(at.in(0), factor), Recorded::Value(0)));
-    });
+    const std::size_t count = k.out_shape(0).elements(), row = std::min(count, std::size_t{1} << kRowBits);
+    const std::size_t rows = count / row, rest = count % row;
+    const WalkValue columns = numbers(k, row, 0);
+    const auto record_rows = [&](const LineWalk &of, const WalkOperand &element, const WalkOperand *first) {
+      LineWalk walk = of;
+      walk.in = {element, a_number(input(1), 0), a_number(input(1), 1), by_lane(columns)};
+      if (first != nullptr) walk.in.push_back(*first);
+      walk.out = {element};
+      walk.out[0].value = output(0);
+      record_elements(k, walk, [&](const auto &at) {
+        const Recorded::Index number = first == nullptr ? at.index(3) : Recorded::iadd(at.index(3), at.index(4));
+        const Recorded::Mask kept = Recorded::keep(at.index(1), at.index(2), stream, number, threshold);
+        at.out(0, Recorded::select(kept, Recorded::mul(at.in(0), factor), Recorded::Value(0)));
+      });
+    };
+    if (count == row) return record_rows(elements_walk(count, {}, {}), by_lane(input(0)), nullptr);
+    const WalkValue firsts = numbers(k, rows + 1, kRowBits);
+    const WalkOperand of_rows = by_step(firsts), of_rest = a_number(firsts, rows);
+    LineWalk whole = columns_as_lanes(rows, row);
+    whole.elementwise = true;
+    record_rows(whole, strided(input(0), 1, row), &of_rows);
+    if (rest > 0) record_rows(elements_walk(rest, {}, {}), strided(input(0), 1, 0, rows * row), &of_rest);
   }
 };
 
