@@ -3,6 +3,8 @@
 
 #include "tests/compiler/layer_run.hpp"
 
+#include <functional>
+
 namespace gradweave::compiler {
 
 /// What a convolution without groups multiplies, by im2col: for each pixel of Y the taps, each with all channels.
@@ -66,12 +68,27 @@ inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed
   return bits;
 }
 
-/// Runs the stream on the functional model: every result has the golden bits.
-inline void expect_golden(const Compiled &step, Machine npu, std::uint64_t seed) {
+/// Runs commands on a memory that has at `at` room for them; whether they end well.
+using RunStep =
+    std::function<bool(const Machine &npu, DeviceMemory &, const std::vector<isa::Command> &, std::uint64_t at)>;
+
+inline bool run_functionally(const Machine &npu, DeviceMemory &memory, const std::vector<isa::Command> &stream,
+                             std::uint64_t at) {
+  for (std::size_t i = 0; i < stream.size(); ++i)
+    memory.write(at + i * isa::kCommandBytes, stream[i].words.data(), isa::kCommandBytes);
+  Machine sized = npu;
+  sized.memory.size_bytes = at + stream.size() * isa::kCommandBytes;
+  FunctionalNpu model(sized, memory);
+  model.start(at, static_cast<std::uint32_t>(stream.size()));
+  return model.run().done;
+}
+
+/// Runs the stream, on the functional model if not told otherwise: every result has the golden bits.
+inline void expect_golden(const Compiled &step, const Machine &npu, std::uint64_t seed,
+                          const RunStep &run = run_functionally) {
   const std::vector<Bits> golden = golden_tensors(step, seed);
   const std::uint64_t stream_at = (step.dram_bytes + 4095) / 4096 * 4096;
-  npu.memory.size_bytes = stream_at + step.stream.size() * isa::kCommandBytes;
-  DeviceMemory memory(npu.memory.size_bytes);
+  DeviceMemory memory(stream_at + step.stream.size() * isa::kCommandBytes);
   std::memset(memory.data(), 0xA5, stream_at);
   const auto rows = [&](std::size_t i, auto f) {
     const TensorBinding &b = step.layout.tensors[i];
@@ -84,11 +101,7 @@ inline void expect_golden(const Compiled &step, Machine npu, std::uint64_t seed)
       rows(i, [&](std::uint64_t at, std::size_t from, std::size_t bytes) {
         memory.write(at, golden[i].data() + from, bytes);
       });
-  for (std::size_t i = 0; i < step.stream.size(); ++i)
-    memory.write(stream_at + i * isa::kCommandBytes, step.stream[i].words.data(), isa::kCommandBytes);
-  FunctionalNpu model(npu, memory);
-  model.start(stream_at, static_cast<std::uint32_t>(step.stream.size()));
-  ASSERT_TRUE(model.run().done);
+  ASSERT_TRUE(run(npu, memory, step.stream, stream_at));
   for (std::size_t i = 0; i < golden.size(); ++i) {
     if (!step.layout.tensors[i].result) continue;
     Bits out(golden[i].size());

@@ -42,6 +42,7 @@ TEST_P(ManyConvolutionsOnRtl, GiveTheBitsOfDirectConvolution) {
     EXPECT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << failures;
     ++run;
   }
+  RecordProperty("streams", fmt::format("{}", run));
   EXPECT_GT(run, kSeedsOfACase / 2) << "most of the layers do not fit";
 }
 

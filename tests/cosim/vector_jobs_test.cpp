@@ -62,6 +62,22 @@ TEST_P(JobsOnRtl, AnOpOfEachOperator) {
   EXPECT_GT(seen.size(), 20U);
 }
 
+/// Masks over rows of any length, one row and several, and what is left of the last one.
+TEST_P(JobsOnRtl, Dropout) {
+  const std::vector<NetworkStep> steps = network_steps();
+  std::size_t compared = 0;
+  for (const StepOp &op : distinct_ops(steps)) {
+    if (op.op->type->name != "Dropout") continue;
+    Dice dice(kGroupSeed);
+    const OpData data = random_data(op.step->graph, *op.op, Values::kSpecial, dice);
+    const OpJobs jobs = lowered(op.step->graph, *op.op, data);
+    const auto stream = job_commands(jobs, SectionPlaces(jobs).addresses, npu_);
+    EXPECT_EQ(section_difference(npu_, op, data, jobs, stream, run_rtl), "") << op.op->name << ", seed " << kGroupSeed;
+    ++compared;
+  }
+  EXPECT_GT(compared, 5U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Npus, JobsOnRtl, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
 
 } // namespace

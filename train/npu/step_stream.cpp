@@ -5,6 +5,7 @@
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
 #include "compiler/vector_stream/section.hpp"
+#include "graph/ir/error.hpp"
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"
@@ -54,6 +55,11 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
   return {isa::encode(stored), isa::encode(load)};
 }
 
+[[noreturn]] void refuse(std::string_view why) {
+  throw std::invalid_argument(
+      fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", why));
+}
+
 } // namespace
 
 const StepSection &StepStream::section_of(std::size_t command) const {
@@ -71,13 +77,13 @@ ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) 
 
 std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) {
   std::string refused;
-  const auto refuse = [&refused](const std::string &text) { refused += (refused.empty() ? "" : "; ") + text; };
+  const auto add = [&refused](const std::string &text) { refused += (refused.empty() ? "" : "; ") + text; };
   for (const HostProduct &host : products.host)
-    refuse(fmt::format("'{}': {}", graph.ops[host.op].name, host.reason));
+    add(fmt::format("'{}': {}", graph.ops[host.op].name, host.reason));
   for (const Op &op : graph.ops) {
     const bool product = op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
     if (!product && !compiler::has_jobs(*op.type))
-      refuse(fmt::format("'{}': {} has no program of the vector unit", op.name, op.type->name));
+      add(fmt::format("'{}': {} has no program of the vector unit", op.name, op.type->name));
   }
   return refused;
 }
@@ -96,11 +102,15 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
         "another NPU, or leave operators to the host (--operators host)",
         npu.name));
   const Stopwatch stopwatch;
-  if (const std::string refused = refused_ops(step.graph, products); !refused.empty())
-    throw std::invalid_argument(
-        fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
-  compile(options);
-  lower();
+  if (const std::string refused = refused_ops(step.graph, products); !refused.empty()) refuse(refused);
+  try {
+    compile(options);
+    lower();
+  } catch (const graph::GraphDefect &) {
+    throw;
+  } catch (const graph::GraphError &error) { // an op whose operator has jobs, and which has none
+    refuse(error.what());
+  }
   place(false);
   if (room() > npu.memory.size_bytes && !keep_all) place(true);
   check_memory(room(), npu);

@@ -74,6 +74,19 @@ loss cost
   return {"dropout", graph::training_graph(forward, graph::operators(), options).graph};
 }
 
+/// Dropout of bert_tiny's activations, which is off there.
+NetworkStep dropped_activations() {
+  Graph graph = graph::read_graph(R"(graph "activations"
+input x bf16 [512, 1200]
+input key int32 [2]
+y = Dropout(x, key) ratio=0.1 stream=0
+result y
+)",
+                                  "activations.graph", graph::operators());
+  graph.tensors[graph.results[0]].type = graph::ElementType::kBf16;
+  return {"activations", std::move(graph)};
+}
+
 /// What two ops agree in that are computed alike.
 std::string signature(const Graph &graph, const Op &op) {
   std::string text(op.type->name);
@@ -154,7 +167,8 @@ std::vector<NetworkStep> full_network_steps() {
   sgd.optimizer = graph::OptimizerKind::kSgd;
   sgd.momentum = 0.9;
   return {step_of("bert_tiny", "bert_tiny", {}, {}), step_of("lenet", "lenet", {}, {}),
-          step_of("mlp_fashion", "mlp_fashion", {}, {}), step_of("resnet50", "resnet50", {{"batch", "4"}}, sgd)};
+          step_of("mlp_fashion", "mlp_fashion", {}, {}), step_of("resnet50", "resnet50", {{"batch", "4"}}, sgd),
+          dropped_activations()};
 }
 
 bool is_product(const Graph &graph, const Op &op) {

@@ -178,6 +178,23 @@ TEST(NpuStep, OnTheTimingModelThereAreCyclesAndNoBits) {
   EXPECT_EQ(sum.write_bytes, steps.last.products.write_bytes);
 }
 
+/// The op, and what to do.
+TEST(NpuStep, AnOpWithoutJobsIsNamed) {
+  graph::Graph network = graph::read_graph(R"(graph "sums"
+input x fp32 [4, 6, 5]
+input target fp32 [1, 6, 1]
+parameter b [5] init "zeros"
+h = Bias(x, b)
+s = ReduceSum(h) axes=[0, 2]
+cost = MeanSquaredError(s, target)
+loss cost
+)",
+                                           "sums.graph", graph::operators());
+  const std::string refusal =
+      refusal_of([&] { NpuSteps(network, sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional); });
+  EXPECT_NE(refusal.find("(--operators host): sums.graph:5: op 's' (ReduceSum)"), std::string::npos) << refusal;
+}
+
 /// What two steps on a device with changed commands end with.
 std::string problem_with(const ChangingDevice::Change &change) {
   NpuSteps steps(perceptron(6, {20, 13, 9, 5}), sgd(), std::make_unique<ChangingDevice>(npu_of("test8v2"), change),
