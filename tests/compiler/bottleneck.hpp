@@ -5,9 +5,11 @@
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/spm/residency.hpp"
 #include "tests/compiler/image_layer.hpp"
+#include "tests/compiler/layer_run.hpp"
 
 #include <algorithm>
 #include <random>

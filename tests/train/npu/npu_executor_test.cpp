@@ -192,7 +192,7 @@ loss cost
                                            "sums.graph", graph::operators());
   const std::string refusal =
       refusal_of([&] { NpuSteps(network, sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional); });
-  EXPECT_NE(refusal.find("(--operators host): sums.graph:5: op 's' (ReduceSum)"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("(--operators host): sums.graph:6: op 's' (ReduceSum)"), std::string::npos) << refusal;
 }
 
 /// What two steps on a device with changed commands end with.
