@@ -1,9 +1,11 @@
 #include "compiler/lower/run_order.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/order.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -19,6 +21,10 @@ struct Turn {
 /// Row, column, rows and columns of a tile.
 using Area = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
+/// All of a tensor, whatever its size.
+constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+constexpr Area kWhole{0, 0, kMost, kMost};
+
 Area area_of(const Rect &rect) {
   std::uint32_t first = 0, end = 0;
   tensor_rows(rect, first, end);
@@ -32,7 +38,9 @@ bool overlap(const Area &a, const Area &b) {
          other_col < col + cols;
 }
 
+/// Pieces of a section count alike.
 double weight(const TileProduct &p) {
+  if (p.vector) return 1;
   return p.add ? 0 : static_cast<double>(p.m_size) * static_cast<double>(p.k_size) * static_cast<double>(p.n_size);
 }
 
@@ -65,7 +73,7 @@ private:
   void weave(std::size_t plan);
   void end_run();
   void find_written(std::size_t plan);
-  std::size_t behind(std::int32_t binding, const Rect &rect);
+  std::size_t behind(std::int32_t binding, const Area &read);
   std::size_t behind_operands(const TileProduct &p);
 
   const std::vector<PhasePlan> &plans_;
@@ -112,8 +120,11 @@ void Weaver::end_run() {
 void Weaver::find_written(std::size_t plan) {
   written_.clear();
   known_.clear();
+  if (const auto &section = plans_[plan].section)
+    for (const SectionOperand &operand : section->operands)
+      written_.try_emplace(layout_.place(operand.layer, operand.tensor));
   for (const TileProduct &p : plans_[plan].products) {
-    if (p.add) continue;
+    if (p.add || p.vector) continue;
     const Contraction &c = contraction_of(p.result);
     for (const Tensor t : {c.a, c.b})
       written_.try_emplace(layout_.place(p.layer, t));
@@ -122,12 +133,11 @@ void Weaver::find_written(std::size_t plan) {
     const TileProduct &p = product(run_[i]);
     const auto tensor = written_.find(layout_.place(p.layer, p.result));
     if (tensor == written_.end()) continue;
-    tensor->second[area_of(roles(p, layers_[p.layer]).c_rect)] = i + 1;
+    tensor->second[p.vector ? kWhole : area_of(roles(p, layers_[p.layer]).c_rect)] = i + 1;
   }
 }
 
-std::size_t Weaver::behind(std::int32_t binding, const Rect &rect) {
-  const Area read = area_of(rect);
+std::size_t Weaver::behind(std::int32_t binding, const Area &read) {
   const auto [known, is_new] = known_[binding].try_emplace(read, 0);
   if (is_new)
     for (const auto &[tile, last] : written_[binding])
@@ -137,8 +147,15 @@ std::size_t Weaver::behind(std::int32_t binding, const Rect &rect) {
 
 std::size_t Weaver::behind_operands(const TileProduct &p) {
   if (p.add) return 0;
+  if (p.vector) { // a section reads memory, where all has to be
+    std::size_t last = 0;
+    for (const auto &[binding, tiles] : written_)
+      last = std::max(last, behind(binding, kWhole));
+    return last;
+  }
   const GemmRoles r = roles(p, layers_[p.layer]);
-  return std::max(behind(layout_.place(p.layer, r.a), r.a_rect), behind(layout_.place(p.layer, r.b), r.b_rect));
+  return std::max(behind(layout_.place(p.layer, r.a), area_of(r.a_rect)),
+                  behind(layout_.place(p.layer, r.b), area_of(r.b_rect)));
 }
 
 void Weaver::weave(std::size_t plan) {

@@ -1,5 +1,6 @@
 // Weight gradients run beside later layers that have the time: nothing in the step reads them. One that waits for
-// memory goes beside a layer whose array is busier, and the other way.
+// memory goes beside a layer whose array is busier, and the other way; one of the vector unit beside one of the array,
+// and the other way.
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -24,6 +24,8 @@ constexpr std::array<std::uint32_t, 3> kGuestShares{4, 6, 8};
 constexpr std::size_t kSeeds = 1U << 30U;
 /// A pair that has gained nothing by one part of so many of its changes is left.
 constexpr std::uint64_t kGivenUp = 4;
+/// Plans of a layer that are tried beside the vector unit.
+constexpr std::size_t kAlternatives = 4;
 
 bool is_dw(const PhasePlan &plan) { return plan.kind == PhaseKind::kDw; }
 
@@ -38,28 +40,48 @@ std::vector<PhasePlan>::iterator gradient_in(std::vector<PhasePlan> &plans) {
 
 } // namespace
 
-/// Cycles of the array, and of the memory for what is moved.
+/// Cycles of the array, of the memory for what is moved, and of the vector unit.
 struct StepWalk::Balance {
-  std::uint64_t array = 0, memory = 0;
-  std::int64_t memory_longer() const { return static_cast<std::int64_t>(memory) - static_cast<std::int64_t>(array); }
+  std::int64_t array = 0, memory = 0, unit = 0;
+
+  std::int64_t longest() const { return std::max({array, memory, unit}); }
+  /// What the one that takes longest waits for none of the others.
+  std::int64_t slack() const {
+    return longest() - std::max({std::min(array, memory), std::min(memory, unit), std::min(unit, array)});
+  }
+  Balance &operator+=(const Balance &o) {
+    array += o.array;
+    memory += o.memory;
+    unit += o.unit;
+    return *this;
+  }
+  Balance &operator-=(const Balance &o) {
+    array -= o.array;
+    memory -= o.memory;
+    unit -= o.unit;
+    return *this;
+  }
 };
 
-StepWalk::Balance StepWalk::balance_of(std::size_t first, std::size_t end) const {
-  Balance balance;
+StepWalk::Balance StepWalk::balance_of(std::size_t first, std::size_t end) {
+  std::uint64_t array = 0;
   for_phases(first, end,
-             [&](std::size_t s, std::size_t phase, bool, bool, bool) { balance.array += sections_[s].array[phase]; });
+             [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections_[s].array[phase]; });
+  Balance balance;
+  balance.array = static_cast<std::int64_t>(array);
   if (const auto program = allocate(range(first, end), layers_, layout_of(first, end), npu_))
-    balance.memory = moved_bytes(*program, npu_) * npu_.memory.bytes_den / npu_.memory.bytes_num;
+    balance.memory =
+        static_cast<std::int64_t>(moved_bytes(*program, npu_) * npu_.memory.bytes_den / npu_.memory.bytes_num);
+  for (std::size_t s = first; s < end; ++s)
+    if (sections_[s].unit) balance.unit += static_cast<std::int64_t>(cost(s, s + 1, kNoPlan));
   return balance;
 }
 
-/// Of each section with a weight gradient that can have a phase of its own: what that takes the memory longer than the
-/// array, or the other way; 0 of others.
-std::vector<std::int64_t> StepWalk::gradients() {
-  std::vector<std::int64_t> longer(sections_.size(), 0);
+/// Of each section with a weight gradient that can have a phase of its own: what that takes; nothing of others.
+std::vector<StepWalk::Balance> StepWalk::gradients() {
+  std::vector<Balance> all(sections_.size());
   for (std::size_t s = forward_sections(); s + 1 < sections_.size(); ++s) {
     Section &section = sections_[s];
-    if (section.unit) continue;
     const auto &alternatives = section.choice->alternatives;
     const auto split = std::find_if(alternatives.begin(), alternatives.end(), splits);
     if (!splits(section.plans) && split == alternatives.end()) continue;
@@ -68,10 +90,10 @@ std::vector<std::int64_t> StepWalk::gradients() {
     plans = {*gradient_in(plans)};
     set(section, std::move(plans));
     section.later = 0;
-    longer[s] = balance_of(s, s + 1).memory_longer();
+    all[s] = balance_of(s, s + 1);
     section = before;
   }
-  return longer;
+  return all;
 }
 
 /// The sections that are woven with this one, and a neighbour on each side.
@@ -226,6 +248,51 @@ bool StepWalk::Guest::put_off(std::uint64_t changes) {
   return false;
 }
 
+/// Looks for a plan of the one of the two that is not the vector unit's with which the gradient runs beside the host
+/// faster than before it: they share neither rows nor engines but the memory. Whether there is any; else both sections
+/// are as they were.
+bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::uint64_t changes) {
+  Section &guest = sections_[section], &product = guest.unit ? sections_[host] : guest;
+  const Section guest_before = guest, product_before = product;
+  const std::uint64_t apart = cost_of_both(section, host, kNoPlan);
+  std::uint64_t best = apart;
+  std::vector<PhasePlan> best_plans;
+  guest.later = static_cast<std::uint32_t>(host - section);
+  const auto keep_if_faster = [&](std::vector<PhasePlan> plans) {
+    if (!guest.unit && !splits(plans)) return;
+    set(product, std::move(plans));
+    if (const std::uint64_t c = cost_of_both(section, host, best); c < best) {
+      best = c;
+      best_plans = product.plans;
+    }
+  };
+  keep_if_faster(product_before.plans);
+  const auto &alternatives = product.choice->alternatives;
+  for (std::size_t i = 0; i < std::min(alternatives.size(), kAlternatives); ++i)
+    keep_if_faster(alternatives[i]);
+  for (std::uint64_t i = 0; i < changes / kGivenUp && !best_plans.empty(); ++i) {
+    std::vector<PhasePlan> plans = best_plans;
+    mover_.change(plans, layers_[product.layer]);
+    keep_if_faster(std::move(plans));
+  }
+  if (best < apart) {
+    set(product, std::move(best_plans));
+    return true;
+  }
+  product = product_before;
+  guest = guest_before;
+  return false;
+}
+
+/// Whether the gradient of a section may run beside another one. Sections of the vector unit stand in no other one's.
+bool StepWalk::may_host(std::size_t host, std::size_t section) const {
+  if (is_woven(host)) return false;
+  if (!sections_[section].unit) return true;
+  for (std::size_t s = 0; s < host; ++s)
+    if (sections_[s].unit && sections_[s].later == host - s) return false;
+  return !sections_[host].unit;
+}
+
 /// Gradients that run beside the section.
 std::size_t StepWalk::guests_of(std::size_t section) const {
   std::size_t count = 0;
@@ -236,19 +303,21 @@ std::size_t StepWalk::guests_of(std::size_t section) const {
 
 void StepWalk::try_putting_off(std::uint64_t changes) {
   const std::uint64_t begun = work_.bursts;
-  const std::vector<std::int64_t> gradient = gradients();
-  std::vector<std::int64_t> host(sections_.size(), 0); // what the memory takes longer than the array, or the other way
+  const std::vector<Balance> gradient = gradients();
+  std::vector<Balance> host(sections_.size());
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
-    host[s] = balance_of(s, s + 1).memory_longer();
+    host[s] = balance_of(s, s + 1);
   /// What one waits for while the other does not, at most, could be saved.
   const auto saved = [&](std::size_t s, std::size_t h) {
-    return (gradient[s] > 0) == (host[h] > 0) ? 0 : std::min(std::abs(gradient[s]), std::abs(host[h]));
+    Balance both = gradient[s];
+    both += host[h];
+    return gradient[s].longest() + host[h].longest() - both.longest();
   };
   std::vector<std::size_t> order;
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
-    if (gradient[s] != 0) order.push_back(s);
+    if (gradient[s].slack() != 0) order.push_back(s);
   std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-    const std::int64_t a = std::abs(gradient[one]), b = std::abs(gradient[other]);
+    const std::int64_t a = gradient[one].slack(), b = gradient[other].slack();
     return a != b ? a > b : one < other;
   });
   using Shape = const LayerPlans::Choice *;
@@ -258,7 +327,7 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
   for (const std::size_t s : order) {
     std::vector<std::size_t> hosts;
     for (std::size_t h = s + 1; h < sections_.size(); ++h)
-      if (saved(s, h) > 0 && !is_woven(h) && !sections_[h].unit) hosts.push_back(h);
+      if (saved(s, h) > 0 && may_host(h, s)) hosts.push_back(h);
     std::sort(hosts.begin(), hosts.end(), [&](std::size_t one, std::size_t other) {
       const std::int64_t a = saved(s, one), b = saved(s, other);
       return a != b ? a > b : one < other;
@@ -278,7 +347,8 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
         set(sections_[h], like->second.second);
         sections_[s].later = static_cast<std::uint32_t>(h - s);
       } else {
-        gains = Guest(*this, s, h).put_off(changes);
+        gains = sections_[s].unit || sections_[h].unit ? put_off_beside_unit(s, h, changes)
+                                                       : Guest(*this, s, h).put_off(changes);
       }
       if (gains && improves()) {
         known.insert_or_assign(pair, std::pair{sections_[s].plans, sections_[h].plans});

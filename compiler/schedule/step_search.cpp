@@ -244,20 +244,19 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
 /// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
 /// the step is searched from these, too.
 void StepSearch::search_conventional() {
-  found_.work = own_.of_array().conventional_work();
-  found_.work += own_.of_array().other_work();
+  found_.work = own_.work();
   found_.work += together_; // which has the bursts and the seconds of these:
   found_.work.tried += beside_.work().tried;
   found_.work.simulated += beside_.work().simulated;
   SearchWork late;
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
-  while (own_.of_array().search_conventional(found_.work.bursts, threads_, progress)) {
+  while (own_.search_conventional(found_.work.bursts, threads_, progress)) {
     const bool to_go_on = options_.start == StepStart::kReuse || late.bursts < together_.bursts / kLateShare;
     const SearchWork work = walk_from_conventional(to_go_on);
     late += work;
     found_.work += work;
   }
-  found_.conventional_work = own_.of_array().conventional_work();
+  found_.conventional_work = own_.conventional_work();
 }
 
 /// Of elements that LOADs and STOREs of a layer's plan, run by itself, move.

@@ -39,8 +39,9 @@ public:
   /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes, or `patience`
   /// if none of these gains.
   void try_weaving(std::uint64_t changes, std::uint64_t patience);
-  /// Puts weight gradients that wait for memory off to later layers whose array is busier, where that is faster, with
-  /// so many changes tried for each pair of shapes.
+  /// Puts weight gradients that wait for memory off to later layers whose array is busier, and those of the vector unit
+  /// to later ones of the array, or the other way, where that is faster, with so many changes tried for each pair of
+  /// shapes.
   void try_putting_off(std::uint64_t changes);
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
   void run(std::uint64_t changes, std::uint64_t bursts);
@@ -121,12 +122,14 @@ private:
   void run_as_strip(std::size_t first, std::size_t last, const Strip &strip, std::uint32_t width);
   bool run_in_strips(std::size_t first, std::size_t last, std::uint64_t changes);
   struct Balance;
-  Balance balance_of(std::size_t first, std::size_t end) const;
-  std::vector<std::int64_t> gradients();
+  Balance balance_of(std::size_t first, std::size_t end);
+  std::vector<Balance> gradients();
   std::uint64_t cost_of_both(std::size_t section, std::size_t host, std::uint64_t limit);
   std::pair<std::size_t, std::size_t> around(std::size_t section) const;
   bool is_woven(std::size_t section) const;
   std::size_t guests_of(std::size_t section) const;
+  bool may_host(std::size_t host, std::size_t section) const;
+  bool put_off_beside_unit(std::size_t section, std::size_t host, std::uint64_t changes);
   class Guest;
   std::vector<std::size_t> pick_sections();
   bool improves();

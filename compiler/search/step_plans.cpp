@@ -3,14 +3,21 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/layout.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace gradweave::compiler {
+namespace {
+
+/// Plans that are tried for a step whose layers are searched by themselves with more room.
+constexpr std::uint64_t kLeastPlans = 12;
+
+} // namespace
 
 StepPlans::StepPlans(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
                      std::uint64_t plans, Objective objective, std::function<void()> tried)
     : layers_(layers), pass_(pass), layout_(layout), machine_(share_step(layers, pass, npu)), objective_(objective),
-      array_(machine_.tiles, plans, objective, tried) {
+      array_(machine_.tiles, machine_.unit ? std::min(plans, kLeastPlans) : plans, objective, tried) {
   if (machine_.unit) alone_.emplace(machine_.npu, plans, objective, std::move(tried));
 }
 
@@ -49,6 +56,19 @@ const LayerPlans::Choice &StepPlans::of(std::size_t layer, Pass pass) const {
 
 const LayerPlans::Choice &StepPlans::alone(std::size_t layer, Pass pass) const {
   return alone_ && !layers_[layer].vector ? alone_->of(layers_[layer], pass) : of(layer, pass);
+}
+
+bool StepPlans::search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress) {
+  return (alone_ ? *alone_ : array_).search_conventional(bursts, threads, progress) && !alone_;
+}
+
+SearchWork StepPlans::work() const {
+  SearchWork work = array_.conventional_work();
+  work += array_.other_work();
+  if (!alone_) return work;
+  work += alone_->conventional_work();
+  work += alone_->other_work();
+  return work;
 }
 
 std::shared_ptr<const std::vector<PhasePlan>> StepPlans::sections(std::size_t layer, Pass pass) const {

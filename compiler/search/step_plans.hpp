@@ -13,8 +13,9 @@
 
 namespace gradweave::compiler {
 
-/// Layers of the vector unit (Layer::vector) have one plan. What these do not have of the scratchpad is searched for
-/// the step's plans of the others, and all of it for what they cost by themselves.
+/// Layers of the vector unit (Layer::vector) have one plan. Where there are any, the others are searched with all of
+/// the scratchpad for what they cost by themselves, and for the step, which changes plans further, with what these
+/// leave of it and the least effort.
 class StepPlans {
 public:
   /// The references must outlive the object. `layout`: of all layers under the pass. `tried` as LayerPlans has it.
@@ -42,8 +43,13 @@ public:
   std::shared_ptr<const std::vector<PhasePlan>> sections(std::size_t layer, Pass pass) const;
 
   const SharedMachine &machine() const { return machine_; }
-  LayerPlans &of_array() { return array_; }
-  const LayerPlans &of_array() const { return array_; }
+
+  /// As LayerPlans has it, of layers by themselves; whether a step can begin from what was found: one that shares the
+  /// scratchpad cannot.
+  bool search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress);
+  /// Of the conventional plans of layers by themselves, and of the search for all plans.
+  SearchWork conventional_work() const { return (alone_ ? *alone_ : array_).conventional_work(); }
+  SearchWork work() const;
 
 private:
   LayerPlans::Choice choice_of_unit(const Layer &layer, Pass pass) const;

@@ -1,5 +1,6 @@
 // The order in which woven phases run, and what it may not do: begin before operands are there.
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/back/vector_section.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
@@ -103,6 +104,56 @@ TEST(RunOrder, WhatIsWovenIsSpreadOverJoinedPhases) {
   }
   EXPECT_GT(beside[0] + beside[1], 0U);
   EXPECT_GT(beside[2], 0U);
+}
+
+/// A section of so many pieces that computes a layer's dW.
+PhasePlan section_of_dw(std::uint32_t layer, std::size_t pieces) {
+  PhasePlan plan;
+  plan.kind = PhaseKind::kDw;
+  plan.layer = layer;
+  plan.section = std::make_shared<const VectorSection>(VectorSection{
+      Tensor::kDW, {{layer, Tensor::kX}, {layer, Tensor::kDY}}, {layer}, std::vector<VectorPiece>(pieces)});
+  plan.products = section_products(*plan.section, layer);
+  return plan;
+}
+
+/// How many products of the first phase stand before each of the second.
+std::vector<std::size_t> products_before(const Chain &chain) {
+  std::vector<std::size_t> before;
+  std::size_t of_first = 0;
+  for (const Slice &slice : run_order(chain.plans, chain.layers, chain.layout))
+    if (slice.plan == 0)
+      of_first += slice.end - slice.first;
+    else
+      before.insert(before.end(), slice.end - slice.first, of_first);
+  return before;
+}
+
+TEST(RunOrder, PiecesAreSpreadOverProducts) {
+  Chain chain(Pass::kBackward);
+  chain.plans = {chain.plans[2], section_of_dw(2, 4)}; // dX of the second layer
+  ASSERT_EQ(chain.plans[0].kind, PhaseKind::kDx);
+  chain.plans[1].woven = true;
+  const std::size_t products = chain.plans[0].products.size();
+  ASSERT_EQ(products % 4, 0U);
+  EXPECT_EQ(products_before(chain), (std::vector<std::size_t>{0, products / 4, products / 2, products * 3 / 4}));
+}
+
+TEST(RunOrder, ProductsAreSpreadOverPieces) {
+  Chain chain(Pass::kBackward);
+  chain.plans = {section_of_dw(2, 2), chain.plans[3]}; // dW of the second layer
+  chain.plans[1].woven = true;
+  const std::vector<std::size_t> before = products_before(chain);
+  ASSERT_EQ(before.size(), chain.plans[1].products.size());
+  const auto behind_one = std::count(before.begin(), before.end(), 1U);
+  EXPECT_LE(std::abs(2 * behind_one - static_cast<std::ptrdiff_t>(before.size())), 2);
+}
+
+TEST(RunOrder, PiecesStandBehindAllOfTheirOperands) {
+  Chain chain(Pass::kBackward);
+  chain.plans = {chain.plans[0], section_of_dw(1, 4)}; // dX of the last layer is dY of the second
+  chain.plans[1].woven = true;
+  EXPECT_EQ(products_before(chain), std::vector<std::size_t>(4, chain.plans[0].products.size()));
 }
 
 TEST(RunOrder, RunsBeginWithTheirFirstSlice) {

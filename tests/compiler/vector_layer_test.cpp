@@ -145,6 +145,26 @@ TEST(VectorLayers, OfAStepAreSectionsAmongProducts) {
   }
 }
 
+/// The unit's dW runs beside the products of the layer before, and that layer's or the next one's dW beside the unit.
+TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
+  const Machine npu = load_config("test8v2");
+  Layer middle = depthwise(12, 6, 2);
+  middle.vector = true;
+  const std::vector<Layer> layers = step_around(middle);
+  StepOptions options;
+  options.layer_plans = 12;
+  options.step_plans = 60;
+  const SearchedStep found = search_step(layers, npu, options);
+  const std::vector<PhasePlan> &plans = found.plans;
+  const auto put_off = [](const PhasePlan &p) { return p.woven && p.kind == PhaseKind::kDw; };
+  ASSERT_TRUE(std::any_of(plans.begin(), plans.end(), put_off));
+  // The same plans one after the other take longer.
+  std::vector<PhasePlan> apart = plans;
+  for (PhasePlan &p : apart)
+    p.woven = p.joined = false;
+  EXPECT_LT(found.cost, compile_plans(layers, Pass::kBoth, apart, npu).predicted_cycles);
+}
+
 TEST(VectorLayers, OfAStepFitTheirShareOrAreTheArrays) {
   std::vector<Layer> layers = step_around(depthwise(12, 6, 2)), large = step_around(depthwise(12, 6, 3)), fits = layers;
   choose_vector_layers_of_step(fits, Pass::kBoth, load_config("test8v2"));
