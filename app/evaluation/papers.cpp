@@ -17,11 +17,12 @@
 namespace gradweave::evaluation {
 
 const std::vector<Paper> &papers() {
-  static const std::vector<Paper> all{{"igo", igo::figures, true, true, false, igo::open},
-                                      {"memory", memory::figures, false, false, false, memory::open},
-                                      {"layerweaver", layerweaver::figures, false, false, false, layerweaver::open},
-                                      {"dpt", dpt::figures, false, false, false, dpt::open},
-                                      {"flexer", flexer::figures, false, true, true, flexer::open}};
+  static const std::vector<Paper> all{
+      {"igo", igo::figures, true, true, false, true, igo::open},
+      {"memory", memory::figures, false, false, false, false, memory::open},
+      {"layerweaver", layerweaver::figures, false, false, false, false, layerweaver::open},
+      {"dpt", dpt::figures, false, false, false, false, dpt::open},
+      {"flexer", flexer::figures, false, true, true, false, flexer::open}};
   return all;
 }
 

@@ -117,6 +117,7 @@ Evaluation run(const Study &study, const Repetition &repetition, const RunSettin
   evaluation.figures = make_figures(repetition, settings.figures, results, false);
   note_empty(evaluation.figures);
   evaluation.problems = problems_of(wanted, results);
+  evaluation.files = repetition.files(wanted.steps(), results);
   const bool has_streams = std::any_of(wanted.works().begin(), wanted.works().end(),
                                        [](const Work &work) { return static_cast<bool>(work.streams); });
   if (repetition.workloads() != nullptr || has_streams)

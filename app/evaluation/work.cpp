@@ -1,6 +1,7 @@
 #include "app/evaluation/work.hpp"
 
 #include "app/evaluation/unit/evaluate.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
 #include "base/process/progress.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -24,32 +27,54 @@ struct Batch {
   double seconds = 0;
 };
 
+/// Work of a unit; work of a group finds what that before it searched, if one process does both.
+struct GroupedWork : Work {
+  std::string group;
+};
+
+/// Units of a group have the same plans: dY read once, or as often as it is (figure 6).
+std::string group_of(Unit unit) {
+  unit.variant.dy_once = false;
+  return key_of(unit, {});
+}
+
 /// What is not kept yet, the longest first.
-std::vector<Work> missing_in(const WantedUnits &wanted, const ResultsFile &kept) {
-  std::vector<Work> missing;
-  const auto add = [&](const auto &units, const std::vector<std::string> &keys, const auto &evaluate) {
-    for (std::size_t i = 0; i < units.size(); ++i)
-      if (kept.find(keys[i]) == nullptr)
-        missing.push_back(
-            {keys[i], estimated_seconds(units[i]), [&unit = units[i], evaluate](const std::function<void(double)> &p) {
-               return to_text(evaluate(unit, p));
-             }});
+std::vector<GroupedWork> missing_in(const WantedUnits &wanted, const ResultsFile &kept) {
+  std::vector<GroupedWork> missing;
+  const auto add = [&](Work work, const std::string &group) {
+    if (kept.find(work.key) == nullptr) missing.push_back({std::move(work), group});
   };
-  add(wanted.units(), wanted.keys(),
-      [](const Unit &unit, const std::function<void(double)> &) { return evaluate(unit); });
-  add(wanted.steps(), wanted.step_keys(),
-      [](const StepUnit &unit, const std::function<void(double)> &progress) { return evaluate(unit, progress); });
+  std::map<std::string, std::shared_ptr<compiler::CompileCache>> caches; // filled in the processes that use them
+  for (std::size_t i = 0; i < wanted.units().size(); ++i) {
+    const Unit &unit = wanted.units()[i];
+    const std::string group = group_of(unit);
+    std::shared_ptr<compiler::CompileCache> &cache = caches[group];
+    if (!cache) cache = std::make_shared<compiler::CompileCache>();
+    add({wanted.keys()[i], estimated_seconds(unit),
+         [&unit, cache](const std::function<void(double)> &) { return to_text(evaluate(unit, *cache)); }},
+        group);
+  }
+  for (std::size_t i = 0; i < wanted.steps().size(); ++i) {
+    const StepUnit &unit = wanted.steps()[i];
+    add({wanted.step_keys()[i], estimated_seconds(unit),
+         [&unit](const std::function<void(double)> &progress) { return to_text(evaluate(unit, progress)); }},
+        wanted.step_keys()[i]);
+  }
   for (const Work &work : wanted.works())
-    if (kept.find(work.key) == nullptr) missing.push_back(work);
-  std::sort(missing.begin(), missing.end(),
-            [](const Work &a, const Work &b) { return std::tie(b.seconds, a.key) < std::tie(a.seconds, b.key); });
+    add(work, work.key);
+  std::sort(missing.begin(), missing.end(), [](const GroupedWork &a, const GroupedWork &b) {
+    return std::tie(b.seconds, a.group, a.key) < std::tie(a.seconds, b.group, b.key);
+  });
   return missing;
 }
 
-std::vector<Batch> pack(std::vector<Work> missing) {
+std::vector<Batch> pack(std::vector<GroupedWork> missing) {
   std::vector<Batch> batches;
-  for (Work &one : missing) {
-    if (batches.empty() || batches.back().seconds >= kBatchSeconds) batches.emplace_back();
+  std::string last;
+  for (GroupedWork &one : missing) {
+    const bool begins = batches.empty() || batches.back().seconds >= kBatchSeconds;
+    if (begins && one.group != last) batches.emplace_back();
+    last = one.group;
     batches.back().seconds += one.seconds;
     batches.back().parts.push_back(std::move(one));
   }

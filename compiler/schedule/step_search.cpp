@@ -270,15 +270,25 @@ std::uint64_t StepSearch::bytes_of(const Layer &layer, Pass pass, const OwnPlan 
   return element_bytes(traffic_by_layer(*program, npu_));
 }
 
+void add_phases(const OwnPlan &plan, std::vector<PhasePlan> &phases) {
+  phases.insert(phases.end(), plan.phases.begin(), plan.phases.end());
+}
+
 void StepSearch::add_layers() {
   found_.layers.resize(layers_.size());
   std::map<const LayerPlans::Choice *, std::uint64_t> bytes; // layers of a shape share their plans
   own_.for_passes([&](std::size_t i, Pass pass) {
     const LayerPlans::Choice &shared = own_.of(i, pass), &whole = own_.alone(i, pass); // plans for a part are plans
     const OwnPlan &best = shared.alone().cost < whole.alone().cost ? shared.alone() : whole.alone();
+    const OwnPlan &conventional =
+        shared.conventional.cost < whole.conventional.cost ? shared.conventional : whole.conventional;
     LayerCosts &layer = found_.layers[i];
-    layer.conventional += std::min(shared.conventional.cost, whole.conventional.cost);
+    layer.conventional += conventional.cost;
     layer.searched += best.cost;
+    if (!layers_[i].vector) {
+      add_phases(conventional, layer.conventional_phases);
+      add_phases(best, layer.searched_phases);
+    }
     if (pass == Pass::kBackward) layer.order = best.order;
     found_.apart_cost += best.cost;
     const auto [known, is_new] = bytes.try_emplace(&whole, 0);

@@ -39,6 +39,8 @@ struct LayerCosts {
   std::uint64_t conventional = 0;         ///< of the best that computes dX, then dW
   std::uint64_t searched = 0;             ///< of the best in any order
   Schedule order = Schedule::kSequential; ///< of the latter's backward pass
+  /// The phases of these, of the forward pass first, without products; none of a layer of the vector unit.
+  std::vector<PhasePlan> conventional_phases = {}, searched_phases = {};
 };
 
 /// What the search found. Costs are of the objective: cycles, by the timing model, by default.

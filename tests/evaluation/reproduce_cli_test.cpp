@@ -119,6 +119,42 @@ TEST_F(ReproduceTest, GoesOnAfterAnInterruption) {
   EXPECT_EQ(output("index.html"), page);
 }
 
+TEST_F(ReproduceTest, StepsThatAreKnownAreNotSearchedAndTakeTheSameCycles) {
+  const std::vector<std::string> all = command({"--figure", "search"});
+  ASSERT_EQ(run(all).code, 0);
+  const std::string plans = output("steps.plans"), rows = output("rows.csv");
+  EXPECT_NE(plans.find("step "), std::string::npos);
+  const std::string study = read_file(work() / "tiny.toml");
+  const std::size_t at = study.find("[search]\n");
+  ASSERT_NE(at, std::string::npos);
+  write("tiny.toml", study.substr(0, at) + "[search]\nknown = \"known.plans\"" + study.substr(at + 8));
+  write("known.plans", plans);
+  std::filesystem::remove_all(work() / "out");
+  ASSERT_EQ(run(all).code, 0);
+  EXPECT_EQ(output("rows.csv"), rows);
+  EXPECT_EQ(output("known.plans"), plans);
+  const std::size_t timed = kept();
+  std::vector<std::string> anew = all;
+  anew.emplace_back("--search");
+  ASSERT_EQ(run(anew).code, 0);
+  EXPECT_GT(kept(), timed) << "nothing was searched";
+  EXPECT_EQ(output("known.plans"), plans);
+
+  const auto refused = [&](const std::string &text) {
+    write("known.plans", text);
+    const CommandResult r = run(all);
+    EXPECT_EQ(r.code, 3) << r.err;
+    EXPECT_NE(r.err.find("known.plans:"), std::string::npos) << r.err;
+  };
+  refused(plans.substr(0, plans.size() / 2));
+  refused("no plans\n" + plans);
+  std::filesystem::remove(work() / "known.plans");
+  EXPECT_EQ(run(all).code, 3);
+  const CommandResult other = run({"reproduce", "memory", "--search"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("--search: 'memory'"), std::string::npos) << other.err;
+}
+
 TEST_F(ReproduceTest, BadInputIsToldBeforeAnythingRuns) {
   const auto fails = [&](const std::vector<std::string> &more, int code, const std::string &text) {
     std::vector<std::string> all{"reproduce", "./tiny.toml", "--sample", "0"};

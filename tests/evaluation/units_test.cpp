@@ -104,6 +104,11 @@ TEST(Evaluate, ReadingDyOnceIsFasterAndReadsLess) {
   const UnitResult twice = evaluate(unit);
   unit.variant.dy_once = true;
   const UnitResult once = evaluate(unit);
+  compiler::CompileCache cache; // one search for both
+  Unit plain = unit;
+  plain.variant.dy_once = false;
+  EXPECT_EQ(to_text(evaluate(plain, cache)), to_text(twice));
+  EXPECT_EQ(to_text(evaluate(unit, cache)), to_text(once));
   const std::uint64_t dy = 2ULL * 128 * 128;
   ASSERT_GT(twice.of(compiler::Tensor::kDY).read, dy) << "nothing to leave out";
   EXPECT_LT(once.cycles, twice.cycles);

@@ -33,6 +33,7 @@ struct ReproduceArguments {
   std::optional<std::uint32_t> sample; ///< empty: one of each network, if there is a Verilated NPU
   std::uint64_t sample_cycles = 1000000;
   std::uint64_t seed = 1;
+  bool search = false;
   bool quiet = false;
 };
 
@@ -46,6 +47,7 @@ std::string base_command(const ReproduceArguments &a) {
   if (!a.machines.empty()) text += " --machine " + shell_word(a.machines);
   if (!a.policy.empty()) text += " --policy " + shell_word(a.policy);
   if (a.seed != 1) text += fmt::format(" --seed {}", a.seed);
+  if (a.search) text += " --search";
   return text;
 }
 
@@ -97,6 +99,9 @@ void check_options(const ReproduceArguments &a, const evaluation::Paper &paper) 
   if (!a.machines.empty() && !paper.machines)
     throw std::invalid_argument(
         fmt::format("--machine: '{}' has no machines to choose among; leave the option out", paper.name));
+  if (a.search && !paper.searches)
+    throw std::invalid_argument(
+        fmt::format("--search: '{}' searches all that it shows whenever it runs; leave the option out", paper.name));
   if (!a.policy.empty() && !paper.policies)
     throw std::invalid_argument(
         fmt::format("--policy: '{}' has no baseline that follows one; leave the option out", paper.name));
@@ -107,7 +112,8 @@ int reproduce(const ReproduceArguments &a) {
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const evaluation::Paper &paper = evaluation::paper_of(study);
   check_options(a, paper);
-  const evaluation::Request request{split(a.networks, ','), a.policy, base_command(a), a.seed, split(a.machines, ',')};
+  const evaluation::Request request{split(a.networks, ','), a.policy, base_command(a), a.seed,
+                                    split(a.machines, ','), a.search};
   const std::unique_ptr<evaluation::Repetition> repetition = paper.open(study, request);
   evaluation::RunSettings settings;
   settings.figures = evaluation::select_figures(paper, a.figures);
@@ -151,6 +157,9 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   command->add_option("--policy", a.policy,
                       "Baseline as the paper describes it (docs/paper-baseline.md): words joined by /, of " +
                           compiler::paper::policy_words());
+  command->add_flag("--search", a.search,
+                    "Search whole training steps anew, for up to hours, and write what is found to the directory; "
+                    "default: plans that were found before are compiled, verified and timed");
   command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 4096U));

@@ -78,10 +78,29 @@ std::vector<compiler::Layer> with_images(std::vector<compiler::Layer> layers, co
   return layers;
 }
 
+/// The step with what is known of it.
+StepUnit known_unit(const Context &context, StepUnit unit) {
+  const KnownSteps &known = context.study.search.known;
+  if (const auto at = known.find(plans_key(unit)); at != known.end()) {
+    unit.plans = at->second.text;
+    const StepEffort effort = effort_of(unit.plans);
+    unit.effort.layer_plans = effort.layer_plans;
+    unit.effort.step_plans = effort.step_plans;
+    unit.effort.start = effort.start;
+  }
+  return unit;
+}
+
+/// What searches it anew.
+std::string search_command(const SearchEffort &effort, const std::string &work, bool images) {
+  return fmt::format("gradweave search {} --plans {} --step-plans {}{}{}", work, effort.layer_plans, effort.step_plans,
+                     effort.start == compiler::StepStart::kPlacement ? " --start placement" : "",
+                     images ? "" : " --convolution im2col");
+}
+
 /// Steps of all networks over im2col, or of those with `images` over these, as a table; their numbers are in `gains`,
 /// too.
 Table step_table(const Context &context, bool large, bool images, Gains &gains) {
-  const StepSearch &search = context.study.search;
   const Setting setting = large ? context.workloads.large() : context.workloads.small();
   Table table{fmt::format("Cycles of a training step{}, {} NPU; the last shares are of the step's time",
                           images ? " over images" : "", large ? "large" : "small"),
@@ -95,12 +114,13 @@ Table step_table(const Context &context, bool large, bool images, Gains &gains) 
     const std::vector<compiler::Layer> layers =
         images ? with_images(workload.network.layers, setting.npu) : workload.network.layers;
     if (layers.empty()) continue;
-    const StepUnit unit{layers, setting.npu, {search.plans, search.step_plans}};
+    const std::string model = model_of(context.study, workload.name, large);
+    const std::string npu = large ? context.study.large_npus.front() : context.study.small_npu;
+    const StepUnit unit = known_unit(
+        context, {layers, setting.npu, context.study.search.effort, "",
+                  fmt::format("{} on {}, batch {}, {}", model, npu, setting.batch, images ? "images" : "im2col")});
     const std::string command =
-        fmt::format("gradweave search --model {} --npu {} --batch {} --plans {} --step-plans {}{}",
-                    model_of(context.study, workload.name, large),
-                    large ? context.study.large_npus.front() : context.study.small_npu, setting.batch, search.plans,
-                    search.step_plans, images ? "" : " --convolution im2col");
+        search_command(unit.effort, fmt::format("--model {} --npu {} --batch {}", model, npu, setting.batch), images);
     const double paper_cycles = costs.cycles(workload, Technique::kPartition);
     add_network(gains, table, context.evaluations.get(unit), paper_cycles, workload, command);
   }
@@ -157,7 +177,8 @@ Figure search(const Context &context) {
       "Forward and backward passes of all layers in one stream, searched (docs/search.md). (a): over the paper's "
       "scheme with Algorithm 1 and the best partitioning on its own tiling, layer by layer; (b): over the fastest "
       "searched plans that compute dX, then dW, whose search simulated as many bursts and commands as that for the "
-      "step. "
+      "step. Plans that a search found before are placed, compiled, verified and timed again; the command beside each "
+      "is that search, and --search searches all. "
       "Averages are means over the networks; that above the bounds is first taken over "
       "the layers of each, but those of several groups, whose bounds assume one group a command.";
   for (const bool large : {false, true})

@@ -85,9 +85,11 @@ std::vector<std::string> policies_near(const std::string &first) {
 class IgoRepetition : public Repetition {
 public:
   IgoRepetition(const Study &study, const Request &request)
-      : study_(read_layer_study(study)), request_(request),
+      : study_(read_layer_study(study)), known_(study_.search.known), request_(request),
         policy_(to_string(compiler::paper::parse_policy(request.policy))), policies_(policies_near(policy_)),
-        workloads_(study_, request.networks) {}
+        workloads_(study_, request.networks) {
+    if (request.search) study_.search.known.clear();
+  }
 
   Presentation presentation() const override {
     Presentation said;
@@ -120,10 +122,22 @@ public:
     throw std::logic_error(fmt::format("no figure '{}'", id));
   }
 
+  /// The file of known plans with what was found, to take the place of the study's.
+  std::vector<std::pair<std::string, std::string>> files(const std::vector<StepUnit> &steps,
+                                                         Evaluations &results) const override {
+    if (steps.empty()) return {};
+    KnownSteps known = known_;
+    for (const StepUnit &step : steps)
+      if (const StepResult result = results.get(step); result.problem.empty())
+        known[plans_key(step)] = {step.name, result.plans};
+    return {{study_.search.known_file.empty() ? "steps.plans" : study_.search.known_file, plans_file_text(known)}};
+  }
+
   const Workloads *workloads() const override { return &workloads_; }
 
 private:
   LayerStudy study_;
+  KnownSteps known_; ///< to the study
   Request request_;
   std::string policy_;
   std::vector<std::string> policies_;

@@ -47,6 +47,7 @@ struct Evaluation {
   std::vector<RtlCheck> rtl;
   std::string rtl_note; ///< why nothing was run on the RTL; or which units were
   std::uint64_t units = 0;
+  std::vector<std::pair<std::string, std::string>> files; ///< that go beside the page: name and text
 };
 
 } // namespace gradweave::evaluation

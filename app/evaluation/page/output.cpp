@@ -162,6 +162,8 @@ void write_outputs(const Evaluation &evaluation, const std::filesystem::path &di
   }
   write("rows.csv", rows_csv(evaluation));
   write("results.json", results_json(evaluation));
+  for (const auto &[name, text] : evaluation.files)
+    write(name, text);
   write("index.html", page(evaluation));
 }
 

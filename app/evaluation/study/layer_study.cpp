@@ -1,6 +1,7 @@
 #include "app/evaluation/study/layer_study.hpp"
 
 #include "app/evaluation/study/table_reader.hpp"
+#include "sw_models/config/user_file.hpp"
 
 #include <set>
 
@@ -11,8 +12,17 @@ namespace fs = std::filesystem;
 
 void read_search(const fs::path &file, const toml::table &root, StepSearch &search) {
   TableReader reader = read_table(file, root, "search");
-  search.plans = reader.count("plans");
-  search.step_plans = reader.count("step_plans");
+  search.effort.layer_plans = reader.count("plans");
+  search.effort.step_plans = reader.count("step_plans");
+  const std::string start = reader.text_or("start", "reuse");
+  if (start != "reuse" && start != "placement")
+    throw ConfigError(fmt::format("{}: start of [search] is '{}'; make it reuse or placement", file.string(), start));
+  if (start == "placement") search.effort.start = compiler::StepStart::kPlacement;
+  search.known_file = reader.text_or("known", "");
+  if (!search.known_file.empty()) {
+    const fs::path known = file.parent_path() / search.known_file;
+    search.known = parse_plans_file(read_user_text(known, {"file of known plans", kMaxTextBytes}), known);
+  }
   search.small_paper = reader.get<double>("small_paper", "a number");
   search.large_paper = reader.get<double>("large_paper", "a number");
   search.small_conventional = reader.get<double>("small_conventional", "a number");

@@ -1,7 +1,9 @@
 // A study of layers on NPUs: networks, NPUs, and what is varied.
 #pragma once
 
+#include "app/evaluation/plans/plans_file.hpp"
 #include "app/evaluation/study/study.hpp"
+#include "app/evaluation/unit/network_search.hpp"
 
 #include <cstdint>
 #include <string>
@@ -16,7 +18,9 @@ struct StudyNetwork {
 
 /// The search for the fastest training step of each network, and what it is to reach: percent of time saved.
 struct StepSearch {
-  std::uint32_t plans = 0, step_plans = 0;               ///< SearchEffort
+  SearchEffort effort;                                   ///< where nothing is known
+  KnownSteps known;                                      ///< what was found already
+  std::string known_file;                                ///< the name of their file; empty: there is none
   double small_paper = 0, large_paper = 0;               ///< whole step, against the paper's scheme on its own tiling
   double small_conventional = 0, large_conventional = 0; ///< against the strongest searched conventional schedule
   double above_bound = 0;                                ///< searched layers, percent above their lower bounds at most

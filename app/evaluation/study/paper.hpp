@@ -22,6 +22,7 @@ struct Request {
   std::string command;                 ///< of this evaluation, without figures
   std::uint64_t seed = 1;              ///< of random choices
   std::vector<std::string> machines{}; ///< as the paper calls them, if it has several; empty: all
+  bool search = false;                 ///< what the study knows already is searched anew
 };
 
 /// A study whose figures can be made.
@@ -33,6 +34,11 @@ public:
   /// One of the paper's figures. While `planning` only which work it asks for matters: long work on results can be
   /// left.
   virtual Figure figure(std::string_view id, Evaluations &evaluations, bool planning) const = 0;
+  /// Files that go beside the page, name and text, of results for these steps.
+  virtual std::vector<std::pair<std::string, std::string>> files(const std::vector<StepUnit> & /*steps*/,
+                                                                 Evaluations & /*results*/) const {
+    return {};
+  }
   /// Whose layers the figures run, for those that run on an NPU.
   virtual const Workloads *workloads() const { return nullptr; }
 };
@@ -43,6 +49,7 @@ struct Paper {
   bool policies = false;                             ///< has a baseline that follows a policy
   bool on_npus = false;                              ///< has streams of layers, of which the RTL runs a sample
   bool machines = false;                             ///< runs on several machines, of which some can be chosen
+  bool searches = false;                             ///< knows what long searches found, and can search anew
   /// Throws ConfigError for what is wrong in the study, std::invalid_argument for what is wrong in the request.
   std::unique_ptr<Repetition> (*open)(const Study &study, const Request &request) = nullptr;
 };

@@ -32,11 +32,11 @@ compiler::CompileOptions options_of(const Unit &unit) {
   return options;
 }
 
-Compiled compile_searched(const Unit &unit, bool stream) {
+Compiled compile_searched(const Unit &unit, bool stream, compiler::CompileCache &cache) {
   const Variant &v = unit.variant;
   compiler::CompileOptions options = options_of(unit);
   options.stream = stream || v.dy_once; // which changes commands
-  Compiled compiled = compiler::compile({unit.layer}, unit.npu, options);
+  Compiled compiled = compiler::compile({unit.layer}, unit.npu, options, cache);
   if (v.dy_once) drop_second_dy_reads(compiled, unit.npu);
   return compiled;
 }
@@ -64,8 +64,8 @@ Compiled compile_described(const Unit &unit, bool stream) {
 }
 
 /// `stream`: with commands, verified; else only cycles and traffic.
-Compiled compile(const Unit &unit, bool stream) {
-  return unit.variant.policy == kSearched ? compile_searched(unit, stream) : compile_described(unit, stream);
+Compiled compile(const Unit &unit, bool stream, compiler::CompileCache &cache) {
+  return unit.variant.policy == kSearched ? compile_searched(unit, stream, cache) : compile_described(unit, stream);
 }
 
 UnitResult result_of(const Compiled &compiled) {
@@ -108,13 +108,21 @@ std::uint32_t timed_groups(const Unit &unit) {
   return unit.layer.groups > 2 * groups ? static_cast<std::uint32_t>(groups) : unit.layer.groups;
 }
 
-Compiled compile(const Unit &unit) { return compile(unit, true); }
+Compiled compile(const Unit &unit) {
+  compiler::CompileCache cache;
+  return compile(unit, true, cache);
+}
 
 UnitResult evaluate(const Unit &unit) {
+  compiler::CompileCache cache;
+  return evaluate(unit, cache);
+}
+
+UnitResult evaluate(const Unit &unit, compiler::CompileCache &cache) {
   Unit timed = unit;
   timed.layer.groups = timed_groups(unit);
   try {
-    return scaled(result_of(compile(timed, false)), unit.layer.groups, timed.layer.groups);
+    return scaled(result_of(compile(timed, false, cache)), unit.layer.groups, timed.layer.groups);
   } catch (const compiler::CompileError &error) {
     UnitResult result;
     result.problem = error.what();

@@ -16,6 +16,8 @@ std::uint32_t timed_groups(const Unit &unit);
 /// What the unit costs, of timed_groups() scaled to all. A unit that cannot be compiled, also because of a defect of
 /// the compiler, gives a result with `problem`.
 UnitResult evaluate(const Unit &unit);
+/// The same with what evaluations before it found, and with what it finds kept for those after it.
+UnitResult evaluate(const Unit &unit, compiler::CompileCache &cache);
 
 /// Products of tiles of the array's size that evaluate() times: what its own time follows.
 double array_products(const Unit &unit);

@@ -88,22 +88,72 @@ double NetworkSearch::mean_above_bound() const {
   return count == 0 ? 0 : total / static_cast<double>(count);
 }
 
-NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &npu, Pass pass,
-                             const SearchEffort &effort, const SearchProgress &progress) {
-  Machine roomy = npu; // a whole step's tensors together, of which a layer at a time need be at hand
-  roomy.memory.size_bytes = std::max(npu.memory.size_bytes, std::uint64_t{1} << 40U);
+namespace {
+
+/// Of which a step needs so much: all of its tensors together, of which a layer at a time need be at hand.
+Machine roomy(Machine npu) {
+  npu.memory.size_bytes = std::max(npu.memory.size_bytes, std::uint64_t{1} << 40U);
+  return npu;
+}
+
+/// Layers as they are compiled.
+struct Parts {
+  std::vector<Layer> layers;
+  std::vector<std::size_t> of; ///< the layer of the network that each is, or is of
+
+  Parts(const std::vector<Layer> &whole, const Machine &npu) {
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      for (Layer &part : compiler::split_products(whole[i], npu)) {
+        layers.push_back(std::move(part));
+        of.push_back(i);
+      }
+  }
+};
+
+/// What each layer has to beat. `tell` is called after each.
+NetworkSearch compared_layers(const std::vector<Layer> &layers, const Machine &npu, Pass pass,
+                              const SearchEffort &effort, const std::function<void()> &tell) {
   NetworkSearch result;
   result.pass = pass;
   std::map<std::string, LayerSearch> known; // by shape
-  const std::uint64_t step_units = layers.size() + effort.step_plans;
   for (const Layer &layer : layers) {
     const std::string shape = compiler::shape_fingerprint(layer).hex();
     auto it = known.find(shape);
-    if (it == known.end()) it = known.emplace(shape, compared(layer, roomy, pass, effort)).first;
+    if (it == known.end()) it = known.emplace(shape, compared(layer, npu, pass, effort)).first;
     result.layers.push_back(it->second);
     result.layers.back().layer = layer;
-    if (progress) progress(result.layers.size(), layers.size() + step_units);
+    tell();
   }
+  return result;
+}
+
+/// Compiles the step that was found, and adds what its layers cost.
+void add_step(NetworkSearch &result, compiler::SearchedStep found, const Parts &parts, const Machine &npu) {
+  result.found = std::move(found);
+  result.step = compiler::compile_plans(parts.layers, result.pass, result.found.plans, npu);
+  for (std::size_t p = 0; p < parts.layers.size(); ++p) {
+    const compiler::LayerCosts &own = result.found.layers[p];
+    LayerSearch &row = result.layers[parts.of[p]];
+    row.conventional += own.conventional;
+    row.searched += own.searched;
+    if (parts.layers[p].vector)
+      row.order = "vector unit";
+    else if (result.pass != Pass::kForward)
+      row.order = std::string(to_string(own.order));
+    row.step_plan += (row.step_plan.empty() ? "" : "; ") + result.step.tilings[p];
+  }
+}
+
+} // namespace
+
+NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &npu, Pass pass,
+                             const SearchEffort &effort, const SearchProgress &progress) {
+  const Machine machine = roomy(npu);
+  const std::uint64_t step_units = layers.size() + effort.step_plans;
+  std::uint64_t done = 0;
+  NetworkSearch result = compared_layers(layers, machine, pass, effort, [&] {
+    if (progress) progress(++done, layers.size() + step_units);
+  });
   compiler::StepOptions options;
   options.pass = pass;
   options.layer_plans = effort.layer_plans;
@@ -111,32 +161,33 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
   options.start = effort.start;
   options.objective = effort.objective;
   if (progress)
-    options.progress = [&](std::uint64_t done, std::uint64_t of) {
-      progress(layers.size() + done * step_units / of, layers.size() + step_units);
+    options.progress = [&](std::uint64_t part, std::uint64_t of) {
+      progress(layers.size() + part * step_units / of, layers.size() + step_units);
     };
-  std::vector<Layer> parts; // as they are compiled
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    for (Layer &part : compiler::split_products(layers[i], roomy)) {
-      parts.push_back(std::move(part));
-      rows.push_back(i);
-    }
-  result.found = compiler::search_step(parts, roomy, options);
-  result.step = compiler::compile_plans(parts, pass, result.found.plans, roomy);
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    const compiler::LayerCosts &own = result.found.layers[p];
-    LayerSearch &row = result.layers[rows[p]];
-    row.conventional += own.conventional;
-    row.searched += own.searched;
-    if (parts[p].vector)
-      row.order = "vector unit";
-    else if (pass != Pass::kForward)
-      row.order = std::string(to_string(own.order));
-    row.step_plan += (row.step_plan.empty() ? "" : "; ") + result.step.tilings[p];
-  }
+  const Parts parts(layers, machine);
+  add_step(result, compiler::search_step(parts.layers, machine, options), parts, machine);
   result.step_cost =
-      compiler::Judge(roomy, effort.objective).cost_of(result.step.accesses, result.step.predicted_cycles);
+      compiler::Judge(machine, effort.objective).cost_of(result.step.accesses, result.step.predicted_cycles);
   return result;
+}
+
+NetworkSearch known_network(const std::vector<Layer> &layers, const Machine &npu, const std::string &plans) {
+  const Machine machine = roomy(npu);
+  SearchEffort effort;
+  effort.paper = false;
+  NetworkSearch result = compared_layers(layers, machine, Pass::kBoth, effort, [] {});
+  const Parts parts(layers, machine);
+  add_step(result, timed_step(plans, parts.layers, machine), parts, machine);
+  result.step_cost = result.step.predicted_cycles;
+  return result;
+}
+
+std::string network_text(const NetworkSearch &found, const Machine &npu, const SearchEffort &effort) {
+  std::vector<Layer> layers;
+  for (const LayerSearch &l : found.layers)
+    layers.push_back(l.layer);
+  return step_text(found.found, Parts(layers, roomy(npu)).layers,
+                   {effort.layer_plans, effort.step_plans, effort.start});
 }
 
 } // namespace gradweave::evaluation

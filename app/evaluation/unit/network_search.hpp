@@ -1,6 +1,7 @@
 // A network's layers under the searched schedules, beside what the search has to beat and what it cannot.
 #pragma once
 
+#include "app/evaluation/plans/known_step.hpp"
 #include "compiler/schedule/step_search.hpp"
 
 #include <functional>
@@ -48,5 +49,13 @@ using SearchProgress = std::function<void(std::uint64_t, std::uint64_t)>;
 /// Throws CompileError if a layer does not fit. Device memory is taken to be large enough for the whole step.
 NetworkSearch search_network(const std::vector<compiler::Layer> &layers, const Machine &npu, compiler::Pass pass,
                              const SearchEffort &effort, const SearchProgress &progress = {});
+
+/// The same step, forward and backward passes, from the plans that such a search found (network_text()): they are
+/// placed, compiled, verified and timed again. Without the paper's scheme. Throws std::invalid_argument if the text is
+/// not of these layers, CompileError if the plans are none on this NPU.
+NetworkSearch known_network(const std::vector<compiler::Layer> &layers, const Machine &npu, const std::string &plans);
+
+/// The plans of a search over both passes as text (step_text()).
+std::string network_text(const NetworkSearch &found, const Machine &npu, const SearchEffort &effort);
 
 } // namespace gradweave::evaluation

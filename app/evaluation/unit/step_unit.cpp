@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 /// CPU time of a search, measured over the networks of igo_micro23: by product of array-sized tiles of the step, and
 /// what it takes at most for each change of it, since changes are bounded by what they simulate.
 constexpr double kProductSeconds = 1.5e-3, kChangeSeconds = 0.01;
+constexpr double kKnownProductSeconds = 2e-5; ///< of plans that are timed only
 
 /// Which layers share tensors; names do not matter.
 Fingerprint topology_fingerprint(const std::vector<compiler::Layer> &layers) {
@@ -36,18 +37,38 @@ Fingerprint topology_fingerprint(const std::vector<compiler::Layer> &layers) {
   return topology;
 }
 
+Fingerprint fingerprint_of(const std::vector<compiler::Layer> &layers) {
+  Fingerprint all;
+  all.add(layers.size());
+  for (const compiler::Layer &layer : layers)
+    all.add(compiler::shape_fingerprint(layer));
+  return all.add(topology_fingerprint(layers));
+}
+
+NetworkSearch found_for(const StepUnit &unit, const std::function<void(double)> &progress) {
+  if (!unit.plans.empty()) return known_network(unit.layers, unit.npu, unit.plans);
+  SearchEffort effort = unit.effort;
+  effort.paper = false;
+  return search_network(unit.layers, unit.npu, compiler::Pass::kBoth, effort,
+                        [&](std::uint64_t done, std::uint64_t of) {
+                          if (progress) progress(static_cast<double>(done) / static_cast<double>(of));
+                        });
+}
+
 } // namespace
+
+std::string plans_key(const StepUnit &unit) {
+  return Fingerprint().add("plans", fingerprint_of(unit.layers), fingerprint(unit.npu)).hex();
+}
 
 // Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 std::string key_of(const StepUnit &unit, std::string_view tool) {
-  const auto &[layers, npu, effort] = unit;
+  const auto &[layers, npu, effort, plans, name] = unit;                   // names say nothing
   const auto &[layer_plans, step_plans, start, objective, paper] = effort; // results do not hold the paper's scheme
   Fingerprint key;
-  key.add("step", layers.size());
-  for (const compiler::Layer &layer : layers)
-    key.add(compiler::shape_fingerprint(layer));
+  key.add("step", fingerprint_of(layers), plans);
   if (objective != compiler::Objective::kCycles) key.add(objective, fingerprint(npu.energy), npu.clock_ghz);
-  return key.add(topology_fingerprint(layers), layer_plans, step_plans, start, fingerprint(npu), tool).hex();
+  return key.add(layer_plans, step_plans, start, fingerprint(npu), tool).hex();
 }
 
 std::string to_text(const StepResult &r) {
@@ -64,7 +85,8 @@ std::string to_text(const StepResult &r) {
               {"step_tried", r.step_tried},
               {"step_bursts", r.step_bursts},
               {"array", r.array},
-              {"memory", r.memory}}
+              {"memory", r.memory},
+              {"plans", r.plans}}
       .dump();
 }
 
@@ -84,6 +106,7 @@ StepResult step_from_text(const std::string &text) {
           std::pair("step_bursts", &r.step_bursts), std::pair("array", &r.array), std::pair("memory", &r.memory)})
       *value = whole_number<std::uint64_t>(json.at(key));
     r.above_bound = json.at("above_bound").get<double>();
+    r.plans = json.at("plans").get<std::string>();
   } catch (const Json::exception &error) {
     throw std::invalid_argument(fmt::format("not the result of a search: {}", error.what()));
   }
@@ -92,13 +115,10 @@ StepResult step_from_text(const std::string &text) {
 
 StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &progress) {
   StepResult result;
+  const std::string known = unit.plans.empty() ? "" : ", in plans that are known; search again with --search";
   try {
-    SearchEffort effort = unit.effort;
-    effort.paper = false;
-    const NetworkSearch found =
-        search_network(unit.layers, unit.npu, compiler::Pass::kBoth, effort, [&](std::uint64_t done, std::uint64_t of) {
-          if (progress) progress(static_cast<double>(done) / static_cast<double>(of));
-        });
+    const NetworkSearch found = found_for(unit, progress);
+    result.plans = unit.plans.empty() ? network_text(found, unit.npu, unit.effort) : unit.plans;
     result.bound = found.sum(&LayerSearch::bound);
     result.conventional = found.sum(&LayerSearch::conventional);
     result.searched = found.sum(&LayerSearch::searched);
@@ -116,7 +136,10 @@ StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &pro
         result.memory += traffic.read_bus_bytes + traffic.write_bus_bytes;
     result.memory = result.memory * unit.npu.memory.bytes_den / unit.npu.memory.bytes_num;
   } catch (const compiler::CompileError &error) {
-    result.problem = error.what();
+    result.problem = error.what() + known;
+  } catch (const std::invalid_argument &error) {
+    if (unit.plans.empty()) throw;
+    result.problem = error.what() + known;
   }
   return result;
 }
@@ -130,6 +153,7 @@ double step_products(const std::vector<compiler::Layer> &layers, const Machine &
 }
 
 double estimated_seconds(const StepUnit &unit) {
+  if (!unit.plans.empty()) return kKnownProductSeconds * step_products(unit.layers, unit.npu);
   return std::min(kProductSeconds * step_products(unit.layers, unit.npu),
                   kChangeSeconds * static_cast<double>(unit.effort.step_plans));
 }

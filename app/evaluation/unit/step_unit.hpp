@@ -16,10 +16,15 @@ struct StepUnit {
   std::vector<compiler::Layer> layers;
   Machine npu; ///< one core
   SearchEffort effort;
+  std::string plans = {}; ///< what a search found already (network_text()): nothing is searched; empty: nothing known
+  std::string name = {};  ///< for people
 };
 
 /// The fingerprint of all that the result of a unit depends on; `tool` as for units of one layer.
 std::string key_of(const StepUnit &unit, std::string_view tool);
+
+/// The fingerprint of what plans are of: the layers and the NPU.
+std::string plans_key(const StepUnit &unit);
 
 /// Cycles of forward and backward pass, see NetworkSearch.
 struct StepResult {
@@ -30,6 +35,7 @@ struct StepResult {
   /// What the searches did, see compiler::SearchWork.
   std::uint64_t conventional_tried = 0, conventional_bursts = 0, step_tried = 0, step_bursts = 0;
   std::uint64_t array = 0, memory = 0; ///< cycles that the step's products take of the array, its transfers of memory
+  std::string plans;                   ///< the unit's, or what the search found (network_text())
   std::string problem;                 ///< why there is no result; empty: there is one
 };
 
@@ -37,8 +43,8 @@ struct StepResult {
 std::string to_text(const StepResult &result);
 StepResult step_from_text(const std::string &text);
 
-/// Searches. A network that cannot be compiled, also because of a defect of the compiler, gives a result with
-/// `problem`. `progress` gets the fraction done; may throw.
+/// Searches, or times the known plans. A network that cannot be compiled, also because of a defect of the compiler,
+/// gives a result with `problem`. `progress` gets the fraction done; may throw.
 StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &progress);
 
 /// Products of array-sized tiles in a step.

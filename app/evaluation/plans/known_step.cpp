@@ -1,0 +1,325 @@
+#include "app/evaluation/plans/known_step.hpp"
+
+#include "app/evaluation/plans/number.hpp"
+#include "app/evaluation/plans/plan_text.hpp"
+#include "base/text/split.hpp"
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/back/vector_room.hpp"
+#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/layout.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "graph/layer_fingerprint.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+namespace gradweave::evaluation {
+namespace {
+
+using compiler::Layer;
+using compiler::Pass;
+using compiler::PhasePlan;
+using compiler::SearchWork;
+using compiler::StepStart;
+
+constexpr std::string_view kEffort = "effort", kWork = "work", kPlan = "plan", kOwn = "own", kRun = "run";
+constexpr std::string_view kReuse = "reuse", kPlacement = "placement";
+constexpr std::size_t kPhasesOfALine = 16;
+
+/// Plans by number: layers repeat theirs.
+class Numbered {
+public:
+  std::size_t number_of(const PhasePlan &plan) {
+    const auto [at, is_new] = numbers_.try_emplace(plan_text(plan), numbers_.size());
+    if (is_new) text_ += fmt::format("{} {}\n", kPlan, at->first);
+    return at->second;
+  }
+  std::string numbers_of(const std::vector<PhasePlan> &plans) {
+    std::vector<std::size_t> numbers;
+    for (const PhasePlan &plan : plans)
+      numbers.push_back(number_of(plan));
+    return fmt::format("{}", fmt::join(numbers, ","));
+  }
+  const std::string &text() const { return text_; }
+
+private:
+  std::map<std::string, std::size_t> numbers_;
+  std::string text_;
+};
+
+std::string shape_of(const Layer &layer) { return compiler::shape_fingerprint(layer).hex(); }
+
+/// A line's first word, and what stands behind it.
+struct Line {
+  std::string word, rest;
+};
+
+std::vector<Line> lines_of(const std::string &text) {
+  std::vector<Line> lines;
+  for (const std::string &line : split(text, '\n')) {
+    if (line.empty()) continue;
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos) throw std::invalid_argument(fmt::format("'{}' is no line of a step", line));
+    lines.push_back({line.substr(0, space), line.substr(space + 1)});
+  }
+  return lines;
+}
+
+std::vector<std::uint64_t> numbers(const std::string &text, char separator) {
+  std::vector<std::uint64_t> all;
+  for (const std::string &item : split(text, separator))
+    all.push_back(number<std::uint64_t>(item));
+  return all;
+}
+
+StepEffort effort_from(const std::string &text) {
+  const std::vector<std::string> words = split(text, ' ');
+  if (words.size() != 3 || (words[2] != kReuse && words[2] != kPlacement))
+    throw std::invalid_argument(fmt::format("'{}' is no effort", text));
+  return {number<std::uint64_t>(words[0]), number<std::uint64_t>(words[1]),
+          words[2] == kReuse ? StepStart::kReuse : StepStart::kPlacement};
+}
+
+/// How often each tensor is computed.
+using Results = std::array<std::size_t, compiler::kTensorCount>;
+
+void add_results(const PhasePlan &plan, Results &results) {
+  for (const compiler::Tensor result : compiler::form_of(plan.kind).results)
+    ++results.at(static_cast<std::size_t>(result));
+}
+
+/// Throws unless all that the layer computes in a step is computed once, and nothing else.
+void check_results(const Layer &layer, const Results &results) {
+  for (const compiler::Tensor tensor : {compiler::Tensor::kY, compiler::Tensor::kDX, compiler::Tensor::kDW}) {
+    const std::size_t wanted = compiler::is_computed(layer, tensor, Pass::kBoth) ? 1 : 0;
+    const std::size_t times = results.at(static_cast<std::size_t>(tensor));
+    if (times != wanted)
+      throw std::invalid_argument(fmt::format("layer '{}': {} is computed {} times, not {}", layer.name,
+                                              compiler::to_string(tensor), times, wanted));
+  }
+}
+
+/// The step of a text, and what it is of.
+class TimedStep {
+public:
+  TimedStep(const std::vector<Layer> &layers, const Machine &npu)
+      : layers_(layers), npu_(npu), layout_(compiler::make_layout(layers, Pass::kBoth, npu)),
+        machine_(compiler::share_step(layers, Pass::kBoth, npu)), results_(layers.size()) {}
+
+  compiler::SearchedStep read(const std::string &text) {
+    for (const Line &line : lines_of(text))
+      read(line);
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      check_results(layers_[i], results_[i]);
+    add_layers();
+    return std::move(found_);
+  }
+
+private:
+  struct Plan {
+    PhasePlan plan;
+    bool is_section = false;
+  };
+  /// Numbers of the plans of a layer by itself.
+  struct Own {
+    std::vector<std::uint64_t> conventional, searched;
+  };
+
+  void read(const Line &line);
+  void read_own(const std::string &text);
+  void read_run(const std::string &text);
+  const Layer &layer(std::uint64_t index) const {
+    if (index >= layers_.size()) throw std::invalid_argument(fmt::format("there is no layer {}", index));
+    return layers_[index];
+  }
+  const Plan &plan(std::uint64_t index) const {
+    if (index >= plans_.size()) throw std::invalid_argument(fmt::format("there is no plan {} so far", index));
+    return plans_[index];
+  }
+  PhasePlan section(const PhasePlan &like, std::uint32_t layer) const;
+  void check(const PhasePlan &plan, const Layer &layer) const;
+  std::uint64_t cycles_of(const Layer &layer, const std::vector<std::uint64_t> &plans) const;
+  std::uint64_t cycles_of_sections(const Layer &layer) const;
+  void add_layers();
+
+  const std::vector<Layer> &layers_;
+  const Machine &npu_;
+  compiler::Layout layout_;
+  compiler::SharedMachine machine_;
+  std::vector<Plan> plans_;
+  std::map<std::string, Own> own_; ///< by shape
+  std::vector<Results> results_;   ///< of each layer in the step
+  compiler::SearchedStep found_;
+};
+
+/// Tiles are parts of the layer, areas of the scratchpad.
+void TimedStep::check(const PhasePlan &plan, const Layer &layer) const {
+  const compiler::TileShape largest = compiler::largest_tile(plan.kind, layer);
+  const bool fits = plan.tile.m <= largest.m && plan.tile.k <= largest.k && plan.tile.n <= largest.n &&
+                    plan.parts.count <= compiler::side_of(largest, plan.parts.dim) && plan.parts.cores <= npu_.cores;
+  if (!fits || compiler::product_count(plan.kind, plan.tile, layer) > compiler::kMostProducts)
+    throw std::invalid_argument(fmt::format("layer '{}': '{}' is no plan of it", layer.name, plan_text(plan)));
+  const std::uint32_t rows = npu_.spm_rows();
+  for (const compiler::RowRange &area : {plan.split.shared, plan.split.other, plan.split.result})
+    if (area.rows == 0 || area.first >= rows || area.rows > rows - area.first)
+      throw std::invalid_argument(fmt::format("area {}+{} is not in the scratchpad", area.first, area.rows));
+}
+
+void TimedStep::read(const Line &line) {
+  if (line.word == kEffort) {
+    effort_from(line.rest);
+  } else if (line.word == kWork) {
+    const std::vector<std::uint64_t> work = numbers(line.rest, ' ');
+    if (work.size() != 4) throw std::invalid_argument(fmt::format("'{}' is no work of two searches", line.rest));
+    found_.conventional_work.tried = work[0];
+    found_.conventional_work.bursts = work[1];
+    found_.work.tried = work[2];
+    found_.work.bursts = work[3];
+  } else if (line.word == kPlan) {
+    Plan known;
+    known.plan = parse_plan(line.rest, known.is_section);
+    plans_.push_back(std::move(known));
+  } else if (line.word == kOwn) {
+    read_own(line.rest);
+  } else if (line.word == kRun) {
+    read_run(line.rest);
+  } else {
+    throw std::invalid_argument(fmt::format("'{}' begins no line of a step", line.word));
+  }
+}
+
+void TimedStep::read_own(const std::string &text) {
+  const std::vector<std::string> words = split(text, ' ');
+  if (words.size() != 3) throw std::invalid_argument(fmt::format("'{}' is no layer with two lists of plans", text));
+  Own own{numbers(words[1], ','), numbers(words[2], ',')};
+  const Layer &whose = layer(number<std::uint64_t>(words[0]));
+  for (const auto *list : {&own.conventional, &own.searched}) {
+    Results results{};
+    for (const std::uint64_t index : *list) {
+      if (plan(index).is_section) throw std::invalid_argument("a section is no plan of a layer by itself");
+      check(plan(index).plan, whose);
+      add_results(plan(index).plan, results);
+    }
+    check_results(whose, results);
+  }
+  own_[shape_of(whose)] = std::move(own);
+}
+
+/// The layer's section of the vector unit that computes the same.
+PhasePlan TimedStep::section(const PhasePlan &like, std::uint32_t layer) const {
+  if (!machine_.unit || !layers_[layer].vector)
+    throw std::invalid_argument(fmt::format("layer {} is not the vector unit's", layer));
+  const Pass pass = compiler::form_of(like.kind).forward() ? Pass::kForward : Pass::kBackward;
+  for (PhasePlan &phase : compiler::section_phases(layers_[layer], layer, pass, layout_, *machine_.unit)) {
+    if (phase.kind != like.kind) continue;
+    phase.woven = like.woven;
+    phase.joined = like.joined;
+    phase.takes_parts = like.takes_parts;
+    phase.starts_empty = like.starts_empty;
+    phase.reach = like.reach;
+    return std::move(phase);
+  }
+  throw std::invalid_argument(fmt::format("layer {} has no such section", layer));
+}
+
+void TimedStep::read_run(const std::string &text) {
+  for (const std::string &item : split(text, ' ')) {
+    const std::vector<std::uint64_t> pair = numbers(item, ':');
+    if (pair.size() != 2) throw std::invalid_argument(fmt::format("'{}' is no layer with a plan", item));
+    const Layer &own = layer(pair[0]);
+    const Plan &known = plan(pair[1]);
+    const auto index = static_cast<std::uint32_t>(pair[0]);
+    add_results(known.plan, results_[index]);
+    if (known.is_section) {
+      found_.plans.push_back(section(known.plan, index));
+      continue;
+    }
+    if (own.vector) throw std::invalid_argument(fmt::format("layer {} is the vector unit's", index));
+    check(known.plan, own);
+    found_.plans.push_back(known.plan);
+    found_.plans.back().layer = index;
+  }
+}
+
+/// Of both passes, each run by itself.
+std::uint64_t TimedStep::cycles_of(const Layer &layer, const std::vector<std::uint64_t> &plans) const {
+  std::uint64_t cycles = 0;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+    std::vector<PhasePlan> phases;
+    for (const std::uint64_t index : plans)
+      if (compiler::form_of(plan(index).plan.kind).forward() == (pass == Pass::kForward))
+        phases.push_back(plan(index).plan);
+    if (!phases.empty())
+      cycles += compiler::time_plans(phases, {layer}, compiler::make_layout({layer}, pass, npu_), npu_).cycles;
+  }
+  return cycles;
+}
+
+std::uint64_t TimedStep::cycles_of_sections(const Layer &layer) const {
+  std::uint64_t cycles = 0;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+    const compiler::Layout layout = compiler::make_layout({layer}, pass, npu_);
+    std::vector<PhasePlan> phases = compiler::section_phases(layer, 0, pass, layout, *machine_.unit);
+    if (!phases.empty()) cycles += compiler::time_plans(std::move(phases), {layer}, layout, npu_).cycles;
+  }
+  return cycles;
+}
+
+void TimedStep::add_layers() {
+  std::map<std::string, compiler::LayerCosts> known; // by shape
+  for (const Layer &layer : layers_) {
+    const std::string shape = shape_of(layer);
+    const auto [at, is_new] = known.try_emplace(shape);
+    if (is_new && layer.vector) {
+      at->second.conventional = at->second.searched = cycles_of_sections(layer);
+    } else if (is_new) {
+      const auto own = own_.find(shape);
+      if (own == own_.end()) throw std::invalid_argument(fmt::format("layer '{}' has no plans of its own", layer.name));
+      at->second.conventional = cycles_of(layer, own->second.conventional);
+      at->second.searched = own->second.searched == own->second.conventional ? at->second.conventional
+                                                                             : cycles_of(layer, own->second.searched);
+    }
+    found_.layers.push_back(at->second);
+  }
+}
+
+} // namespace
+
+std::string step_text(const compiler::SearchedStep &found, const std::vector<Layer> &layers, const StepEffort &effort) {
+  Numbered plans;
+  std::string own, run;
+  std::map<std::string, std::size_t> shapes;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const compiler::LayerCosts &costs = found.layers[i];
+    if (!layers[i].vector && shapes.try_emplace(shape_of(layers[i]), i).second)
+      own += fmt::format("{} {} {} {}\n", kOwn, i, plans.numbers_of(costs.conventional_phases),
+                         plans.numbers_of(costs.searched_phases));
+  }
+  for (std::size_t i = 0; i < found.plans.size(); ++i) {
+    if (i % kPhasesOfALine == 0) run += fmt::format("{}{}", i == 0 ? "" : "\n", kRun);
+    run += fmt::format(" {}:{}", found.plans[i].layer, plans.number_of(found.plans[i]));
+  }
+  const SearchWork &conventional = found.conventional_work, &step = found.work;
+  return fmt::format("{} {} {} {}\n{} {} {} {} {}\n{}{}{}\n", kEffort, effort.layer_plans, effort.step_plans,
+                     effort.start == StepStart::kReuse ? kReuse : kPlacement, kWork, conventional.tried,
+                     conventional.bursts, step.tried, step.bursts, plans.text(), own, run);
+}
+
+StepEffort effort_of(const std::string &text) {
+  for (const Line &line : lines_of(text))
+    if (line.word == kEffort) return effort_from(line.rest);
+  throw std::invalid_argument("no effort is told");
+}
+
+compiler::SearchedStep timed_step(const std::string &text, const std::vector<Layer> &layers, const Machine &npu) {
+  return TimedStep(layers, npu).read(text);
+}
+
+} // namespace gradweave::evaluation

@@ -1,0 +1,32 @@
+// The plans of a searched step as text, and the same step from them without a search.
+#pragma once
+
+#include "compiler/schedule/step_search.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gradweave::evaluation {
+
+/// With how much effort a step was searched, see compiler::StepOptions.
+struct StepEffort {
+  std::uint64_t layer_plans = 0, step_plans = 0;
+  compiler::StepStart start = compiler::StepStart::kReuse;
+};
+
+/// What the search for a step of these layers (forward and backward passes) found, a line for each of: the effort; what
+/// was tried (SearchWork::tried and bursts, of the conventional plans, then of the step); each different plan
+/// (plan_text()); of each different layer its plans by itself, conventional ones and those of any order; the phases of
+/// the step. No cycles: they are timed again.
+std::string step_text(const compiler::SearchedStep &found, const std::vector<compiler::Layer> &layers,
+                      const StepEffort &effort);
+
+/// The effort of such a text; throws std::invalid_argument if it is none.
+StepEffort effort_of(const std::string &text);
+
+/// The step of such a text, of the same layers, timed again: all that search_step() gives but what it took. Throws
+/// std::invalid_argument if the text is none, or of other layers; CompileError if a plan does not fit the NPU.
+compiler::SearchedStep timed_step(const std::string &text, const std::vector<compiler::Layer> &layers,
+                                  const Machine &npu);
+
+} // namespace gradweave::evaluation
