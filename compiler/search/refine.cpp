@@ -7,6 +7,7 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/request/options.hpp"
+#include "compiler/search/effort.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +19,6 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Plans that are kept to be changed.
-constexpr std::size_t kKept = 16;
 /// A plan whose array steps alone take so many times as long as the best one is not kept, even if there is room: plans
 /// of tiles of a few elements take far longer to place than all others.
 constexpr std::uint64_t kFarOff = 4;
@@ -27,11 +26,24 @@ constexpr std::uint64_t kFarOff = 4;
 /// exhausted.
 constexpr std::uint32_t kGiveUp = 2000;
 
+std::vector<PhaseKind> kinds_of(const std::vector<PhasePlan> &plans) {
+  std::vector<PhaseKind> kinds;
+  for (const PhasePlan &p : plans)
+    kinds.push_back(p.kind);
+  return kinds;
+}
+
+bool same_tiles(const std::vector<PhasePlan> &one, const std::vector<PhasePlan> &other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const PhasePlan &x, const PhasePlan &y) { return x.tile == y.tile; });
+}
+
 } // namespace
 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
                        const Machine &npu, const std::function<void()> &tried, std::uint64_t seed, Objective objective)
-    : layer_(layer), layout_(layout), npu_(npu), judge_(npu, objective), changer_(npu, seed) {
+    : layer_(layer), layout_(layout), npu_(npu), judge_(npu, objective), changer_(npu, seed),
+      search_effort_(effort_for(kinds_of(plans.front()))) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
     if (tried) tried();
@@ -55,18 +67,22 @@ Refinement::Fingerprint Refinement::fingerprint(const std::vector<PhasePlan> &pl
 
 void Refinement::evaluate(std::vector<PhasePlan> plans) {
   ++effort_.candidates;
-  const bool full = kept_.size() == kKept;
+  const auto twin =
+      search_effort_.one_of_a_tiling
+          ? std::find_if(kept_.begin(), kept_.end(), [&](const Kept &k) { return same_tiles(k.plans, plans); })
+          : kept_.end();
+  const bool full = twin != kept_.end() || kept_.size() == search_effort_.kept;
+  const std::uint64_t limit = twin != kept_.end() ? twin->cost : full ? kept_.back().cost : kTooSlow;
   std::uint64_t compute = 0;
   for (const PhasePlan &p : plans) {
     if (!fits(p.kind, p.tile, p.split, layer_, npu_, p.parts)) return;
     compute += plan_cycles(p, layer_, npu_);
   }
-  if (full && judge_.least_of_cycles(compute) >= kept_.back().cost) return;
+  if (full && judge_.least_of_cycles(compute) >= limit) return;
   const bool judged_by_cycles = full && judge_.objective() == Objective::kCycles;
   if (!judged_by_cycles && !kept_.empty() && compute >= kFarOff * kept_.front().cycles) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  const std::uint64_t limit = full ? kept_.back().cost : kTooSlow;
   auto program = allocate(plans, {layer_}, layout_, npu_, judge_.traffic_limit(limit, true), &worked_);
   if (!program) return;
   worked_ += program->work();
@@ -81,10 +97,11 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (kept_.empty() || judged.cost < kept_.front().cost) ++effort_.improvements;
   for (PhasePlan &p : plans)
     p.products = {}; // many, and made again when they are needed
+  if (twin != kept_.end()) kept_.erase(twin);
   const auto at = std::upper_bound(kept_.begin(), kept_.end(), judged.cost,
                                    [](std::uint64_t c, const Kept &other) { return c < other.cost; });
   kept_.insert(at, {std::move(plans), judged.cost, judged.cycles});
-  if (kept_.size() > kKept) kept_.pop_back();
+  if (kept_.size() > search_effort_.kept) kept_.pop_back();
 }
 
 Judged Refinement::simulate(const Program &program, std::uint64_t limit) {

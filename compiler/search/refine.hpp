@@ -15,6 +15,8 @@
 
 namespace gradweave::compiler {
 
+struct SearchEffort;
+
 /// Of no plan.
 inline constexpr Room kNoRoom{~std::uint64_t{0}, 0};
 
@@ -66,6 +68,7 @@ private:
   const Machine &npu_;
   Judge judge_;
   PlanChanger changer_;
+  const SearchEffort &search_effort_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   struct Simulated {

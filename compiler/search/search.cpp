@@ -5,6 +5,7 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/options.hpp"
+#include "compiler/search/effort.hpp"
 #include "compiler/search/phase_search.hpp"
 #include "compiler/spm/residency.hpp"
 
@@ -14,12 +15,12 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Program::work() that the search for one layer may do; sets its run time. The phases share it.
-constexpr std::uint64_t kPhaseBudget = 500'000;
-/// Times as much for the plans of all phases together.
+/// Times the work of all phases for the plans of all of them together.
 constexpr std::uint64_t kJointShare = 2;
 /// Share of it for a phase whose dY tiles are given.
 constexpr std::uint64_t kMatchShare = 20;
+/// The same of one whose X or W tiles are given.
+constexpr std::uint64_t kPairShare = 60;
 /// Plans of a phase that are tried together with those of the layer's other phases.
 constexpr std::size_t kJoined = 3;
 /// Plans of all phases that are handed on, with the usual work and at least.
@@ -37,21 +38,31 @@ namespace {
 /// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
 class JointSearch {
 public:
-  JointSearch(const Layer &layer, const Layer &whole, const Cut &cut, const Layout &layout, const Machine &npu,
-              double effort, const std::function<void()> &tried)
-      : layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
-        budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)),
+  JointSearch(const std::vector<PhaseKind> &kinds, const Layer &layer, const Layer &whole, const Cut &cut,
+              const Layout &layout, const Machine &npu, double effort, const std::function<void()> &tried)
+      : kinds_(kinds), effort_(effort_for(kinds)), layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
+        budget_(static_cast<std::uint64_t>(static_cast<double>(effort_.work) * effort)),
         handed_on_(static_cast<std::size_t>(std::max(kLeastHandedOn, std::round(kHandedOn * effort)))), tried_(tried) {}
 
   /// The best plans of one phase after the other, and what goes with them.
-  void run(const std::vector<PhaseKind> &kinds);
+  void run();
   std::vector<std::vector<PhasePlan>> take();
 
 private:
   void play(std::vector<PhasePlan> plans);
   /// Gives both phases of a sequential backward pass the same dY tiles, so that dY can stay from dX to dW.
-  void match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds);
+  void match(const std::vector<Candidate> &from, std::size_t other);
+  /// Gives a phase the X tiles, then the W tiles, that the best plan of a phase of the other pass has, so that they can
+  /// stay from the one to the other.
+  void pair(const std::vector<std::vector<Candidate>> &choices, std::size_t from, std::size_t to);
+  /// The best plans of a phase by itself. `fixed`: sides of its tiles that are given; `budget`: work that it may do.
+  std::vector<Candidate> plans_of(PhaseKind kind, const TileShape &fixed, std::uint64_t budget) const {
+    const PhaseParts parts = phase_parts(cut_, form_of(kind).forward(), layer_, npu_);
+    return PhaseSearch(kind, parts, fixed, budget, effort_, layer_, whole_, layout_, npu_, tried_).run();
+  }
 
+  std::vector<PhaseKind> kinds_;
+  const SearchEffort &effort_;
   const Layer &layer_, &whole_;
   Cut cut_;
   const Layout &layout_;
@@ -92,16 +103,14 @@ std::vector<std::vector<PhasePlan>> JointSearch::take() {
   return plans;
 }
 
-void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds) {
+void JointSearch::match(const std::vector<Candidate> &from, std::size_t other) {
   for (const Candidate &given : from) {
     const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
-    const auto partners =
-        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, whole_, layout_, npu_, tried_)
-            .run();
+    const auto partners = plans_of(kinds_[other], fixed, budget_ / kMatchShare);
     for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
       std::vector<PhasePlan> plans = before_;
       plans.push_back(given.plan);
-      plans.insert(plans.end() - (other < kinds.size() - 1 ? 1 : 0), partners[i].plan);
+      plans.insert(plans.end() - (other < kinds_.size() - 1 ? 1 : 0), partners[i].plan);
       play(plans);
       RoughEstimate both;
       for (const RoughEstimate *r : {&given.rough, &partners[i].rough}) {
@@ -119,6 +128,19 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, c
   }
 }
 
+void JointSearch::pair(const std::vector<std::vector<Candidate>> &choices, std::size_t from, std::size_t to) {
+  const TileShape tile = choices[from].front().plan.tile, largest = largest_tile(kinds_[to], layer_);
+  const std::uint32_t m = std::min(tile.m, largest.m), k = std::min(tile.k, largest.k), n = std::min(tile.n, largest.n);
+  for (const TileShape &fixed : {TileShape{m, k, 0}, TileShape{0, k, n}}) {
+    const auto partners = plans_of(kinds_[to], fixed, budget_ / kPairShare);
+    if (partners.empty()) continue;
+    std::vector<PhasePlan> plans;
+    for (std::size_t phase = 0; phase < choices.size(); ++phase)
+      plans.push_back(phase == to ? partners.front().plan : choices[phase].front().plan);
+    play(std::move(plans));
+  }
+}
+
 /// Whether two phases of single results have an operand in common.
 bool share_operand(PhaseKind one, PhaseKind other) {
   const PhaseForm &x = form_of(one), &y = form_of(other);
@@ -126,14 +148,12 @@ bool share_operand(PhaseKind one, PhaseKind other) {
          contraction_of(x.results.front()).shared == contraction_of(y.results.front()).shared;
 }
 
-void JointSearch::run(const std::vector<PhaseKind> &kinds) {
+void JointSearch::run() {
   std::vector<std::vector<Candidate>> choices;
-  for (const PhaseKind kind : kinds) {
-    const PhaseParts parts = phase_parts(cut_, form_of(kind).forward(), layer_, npu_);
-    choices.push_back(
-        PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, whole_, layout_, npu_, tried_).run());
+  for (const PhaseKind kind : kinds_) {
+    choices.push_back(plans_of(kind, {}, budget_ / kinds_.size()));
     if (choices.back().empty()) refuse_scratchpad(layer_, npu_); // tiles of images may fit but for how they lie
-    if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
+    if (kinds_.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
   for (std::size_t i = 0; i < pick.size();) {
@@ -144,11 +164,15 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
     for (i = 0; i < pick.size() && ++pick[i] == choices[i].size(); ++i)
       pick[i] = 0;
   }
-  if (kinds.size() >= 2 && share_operand(kinds[kinds.size() - 2], kinds.back())) {
-    for (std::size_t phase = 0; phase + 2 < kinds.size(); ++phase)
+  if (turns(kinds_.front(), kinds_.back())) {
+    pair(choices, 0, kinds_.size() - 1);
+    pair(choices, kinds_.size() - 1, 0);
+  }
+  if (kinds_.size() >= 2 && share_operand(kinds_[kinds_.size() - 2], kinds_.back())) {
+    for (std::size_t phase = 0; phase + 2 < kinds_.size(); ++phase)
       before_.push_back(choices[phase].front().plan);
-    match(choices[kinds.size() - 2], kinds.size() - 1, kinds);
-    match(choices[kinds.size() - 1], kinds.size() - 2, kinds);
+    match(choices[kinds_.size() - 2], kinds_.size() - 1);
+    match(choices[kinds_.size() - 1], kinds_.size() - 2);
   }
 }
 
@@ -157,8 +181,9 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
                                            const Layout &layout, const Machine &npu, double effort,
                                            const std::function<void()> &tried, const Layer *whole) {
-  JointSearch joint(layer, whole == nullptr ? layer : *whole, cut, layout, npu, effort, tried);
-  joint.run(phases(schedule, pass, layer));
+  JointSearch joint(phases(schedule, pass, layer), layer, whole == nullptr ? layer : *whole, cut, layout, npu, effort,
+                    tried);
+  joint.run();
   return joint.take();
 }
 

@@ -1,5 +1,7 @@
 // Search: limits, errors, and the quality that the schedules are compared on.
 #include "compiler/lower/describe.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/search/effort.hpp"
 #include "compiler/search/search.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
@@ -49,6 +51,38 @@ TEST(Search, IsDeterministic) {
   ASSERT_EQ(one.size(), two.size());
   for (std::size_t i = 0; i < one.size(); ++i)
     EXPECT_EQ(describe(one[i]), describe(two[i]));
+}
+
+/// Passes that cut X or W alike leave tiles of it to each other: such plans are among the first.
+TEST(Search, PairsThePasses) {
+  const Machine npu = load_config("small");
+  const Layer layer = make_layer(512, 312, 1200);
+  const Layout layout = make_layout({layer}, Pass::kBoth, npu);
+  bool x = false, w = false;
+  for (const std::vector<PhasePlan> &plans : search(layer, Schedule::kDxMajor, Pass::kBoth, {}, layout, npu)) {
+    const TileShape &forward = plans.front().tile, &backward = plans.back().tile;
+    x |= forward.m == backward.m && forward.k == backward.k;
+    w |= forward.k == backward.k && forward.n == backward.n;
+  }
+  EXPECT_TRUE(x);
+  EXPECT_TRUE(w);
+}
+
+/// What a search for both passes saves in plans of a phase and in changes, it gains by pairs of them (docs/search.md).
+TEST(SearchEffort, OfBothPassesIsLess) {
+  const Layer layer = make_layer(64, 64, 64);
+  const auto effort = [&](Schedule schedule, Pass pass) -> const SearchEffort & {
+    return effort_for(phases(schedule, pass, layer));
+  };
+  for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor}) {
+    const SearchEffort &one = effort(schedule, Pass::kBackward), &both = effort(schedule, Pass::kBoth);
+    EXPECT_EQ(&one, &effort(schedule, Pass::kForward));
+    EXPECT_EQ(both.work, one.work / 2);
+    EXPECT_EQ(changes_of(300, one), 300U);
+    EXPECT_EQ(changes_of(300, both), 200U);
+    EXPECT_EQ(changes_of(1, both), 1U);
+    EXPECT_EQ(changes_of(0, both), 0U);
+  }
 }
 
 TEST(Search, WithoutStreamAllElseIsTheSame) {

@@ -1,0 +1,26 @@
+#include "compiler/search/effort.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/contraction.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+/// Of a single pass: nothing but sizes, splits, windows and policies tells its plans apart.
+constexpr SearchEffort kOfOnePass{500'000, 12, 2, 1, 16, false, 3};
+/// Of both passes: a forward and a backward phase that cut X or W alike find tiles of each other in the scratchpad,
+/// which gains more than the last plans of either phase do (docs/search.md).
+constexpr SearchEffort kOfBoth{250'000, 5, 3, 3, 7, true, 2};
+
+} // namespace
+
+bool turns(PhaseKind one, PhaseKind other) { return form_of(one).forward() != form_of(other).forward(); }
+
+const SearchEffort &effort_for(const std::vector<PhaseKind> &kinds) {
+  return !kinds.empty() && turns(kinds.front(), kinds.back()) ? kOfBoth : kOfOnePass;
+}
+
+std::uint64_t changes_of(std::uint64_t asked, const SearchEffort &effort) {
+  return divide_up(asked * effort.changes, 3);
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,37 @@
+// How much work the search for a layer's plans does, and where it begins.
+#pragma once
+
+#include "compiler/ir/program.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::compiler {
+
+struct SearchEffort {
+  /// Program::work() that the search for a layer's first plans may do; sets its run time. The phases share it.
+  std::uint64_t work;
+  /// Of a phase: tilings that are tried with other splits, windows and policies.
+  std::size_t tilings;
+  /// Part of a phase's work in which tilings are looked for: one over this.
+  std::uint64_t tiling_part;
+  /// Load window of a tiling's first trial.
+  std::uint32_t first_window;
+  /// Plans that are kept to be changed.
+  std::size_t kept;
+  /// Whether of plans with the same tiles only the best is kept.
+  bool one_of_a_tiling;
+  /// Of three changes of plans that are asked for, how many are tried.
+  std::uint64_t changes;
+};
+
+/// Whether the one phase is of the forward and the other of the backward pass.
+bool turns(PhaseKind one, PhaseKind other);
+
+/// Of plans of a layer's phases, in their order. Lives as long as the process.
+const SearchEffort &effort_for(const std::vector<PhaseKind> &kinds);
+
+/// Changes that are tried where `asked` are asked for.
+std::uint64_t changes_of(std::uint64_t asked, const SearchEffort &effort);
+
+} // namespace gradweave::compiler
