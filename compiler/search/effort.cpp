@@ -1,15 +1,17 @@
 #include "compiler/search/effort.hpp"
-#include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/request/options.hpp"
+
+#include <algorithm>
 
 namespace gradweave::compiler {
 namespace {
 
 /// Of a single pass: nothing but sizes, splits, windows and policies tells its plans apart.
-constexpr SearchEffort kOfOnePass{500'000, 12, 2, 1, 16, false, 3};
+constexpr SearchEffort kOfOnePass{500'000, 12, 2, 1, 16, false, 300};
 /// Of both passes: a forward and a backward phase that cut X or W alike find tiles of each other in the scratchpad,
 /// which gains more than the last plans of either phase do (docs/search.md).
-constexpr SearchEffort kOfBoth{250'000, 5, 3, 3, 7, true, 2};
+constexpr SearchEffort kOfBoth{250'000, 5, 3, 3, 7, true, 180};
 
 } // namespace
 
@@ -20,7 +22,7 @@ const SearchEffort &effort_for(const std::vector<PhaseKind> &kinds) {
 }
 
 std::uint64_t changes_of(std::uint64_t asked, const SearchEffort &effort) {
-  return divide_up(asked * effort.changes, 3);
+  return std::max(std::min(asked, effort.changes), asked * effort.changes / CompileOptions{}.plans);
 }
 
 } // namespace gradweave::compiler

@@ -9,7 +9,7 @@
 namespace gradweave::compiler {
 
 struct SearchEffort {
-  /// Program::work() that the search for a layer's first plans may do; sets its run time. The phases share it.
+  /// Program::work() that the search for a layer's first plans may do at most; sets its run time. The phases share it.
   std::uint64_t work;
   /// Of a phase: tilings that are tried with other splits, windows and policies.
   std::size_t tilings;
@@ -21,7 +21,7 @@ struct SearchEffort {
   std::size_t kept;
   /// Whether of plans with the same tiles only the best is kept.
   bool one_of_a_tiling;
-  /// Of three changes of plans that are asked for, how many are tried.
+  /// Changes of plans that are tried where the usual number is asked for.
   std::uint64_t changes;
 };
 
@@ -31,7 +31,7 @@ bool turns(PhaseKind one, PhaseKind other);
 /// Of plans of a layer's phases, in their order. Lives as long as the process.
 const SearchEffort &effort_for(const std::vector<PhaseKind> &kinds);
 
-/// Changes that are tried where `asked` are asked for.
+/// Changes that are tried where `asked` are asked for: in proportion, but where few are asked for no fewer than that.
 std::uint64_t changes_of(std::uint64_t asked, const SearchEffort &effort);
 
 } // namespace gradweave::compiler

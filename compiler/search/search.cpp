@@ -15,7 +15,9 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Times the work of all phases for the plans of all of them together.
+/// Program::work() of the usual search for a layer's first plans.
+constexpr std::uint64_t kUsualWork = 500'000;
+/// Times a search's work for plans of all phases together.
 constexpr std::uint64_t kJointShare = 2;
 /// Share of it for a phase whose dY tiles are given.
 constexpr std::uint64_t kMatchShare = 20;
@@ -41,7 +43,7 @@ public:
   JointSearch(const std::vector<PhaseKind> &kinds, const Layer &layer, const Layer &whole, const Cut &cut,
               const Layout &layout, const Machine &npu, double effort, const std::function<void()> &tried)
       : kinds_(kinds), effort_(effort_for(kinds)), layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
-        budget_(static_cast<std::uint64_t>(static_cast<double>(effort_.work) * effort)),
+        budget_(std::min(effort_.work, static_cast<std::uint64_t>(kUsualWork * effort))),
         handed_on_(static_cast<std::size_t>(std::max(kLeastHandedOn, std::round(kHandedOn * effort)))), tried_(tried) {}
 
   /// The best plans of one phase after the other, and what goes with them.
