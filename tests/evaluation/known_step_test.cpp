@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <stdexcept>
 
 using namespace gradweave;
@@ -159,4 +160,20 @@ TEST(PlansFile, NamesTheLineOfWhatIsDamaged) {
   refused(file + file, "for a second time");
   refused("plans of a step\n" + file, "steps.plans:1: a step begins with");
   refused("step 0123\n", "a key and a name");
+}
+
+TEST(PlansFile, TheStudyKnowsNoStepThatNoFigureShows) {
+  const Study study = load_study(find_study("igo"));
+  const LayerStudy layers = read_layer_study(study);
+  ASSERT_FALSE(layers.search.known.empty());
+  Request request;
+  request.search = true;
+  WantedUnits wanted;
+  for (const char *figure : {"search", "images"})
+    igo::open(study, request)->figure(figure, wanted, true);
+  std::set<std::string> keys;
+  for (const StepUnit &unit : wanted.steps())
+    keys.insert(plans_key(unit));
+  for (const auto &[key, step] : layers.search.known)
+    EXPECT_EQ(keys.count(key), 1U) << step.name;
 }

@@ -140,6 +140,12 @@ TEST_F(ReproduceTest, StepsThatAreKnownAreNotSearchedAndTakeTheSameCycles) {
   EXPECT_GT(kept(), timed) << "nothing was searched";
   EXPECT_EQ(output("known.plans"), plans);
 
+  write("known.plans", "# nothing is known\n"); // and nothing is searched unasked
+  const std::size_t searched = kept();
+  ASSERT_EQ(run(all).code, 0);
+  EXPECT_EQ(kept(), searched);
+  EXPECT_NE(output("index.html").find("nobody has searched this step"), std::string::npos);
+
   const auto refused = [&](const std::string &text) {
     write("known.plans", text);
     const CommandResult r = run(all);

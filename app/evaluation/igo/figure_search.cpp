@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -47,7 +48,13 @@ void add_network(Gains &gains, Table &table, const StepResult &r, double paper, 
   gains.conventional.push_back(known ? percent_saved(cycles, conventional) : kNone);
   gains.limit.push_back(known ? percent_saved(bound, conventional) : kNone);
   gains.above_bound.push_back(known ? 100 * r.above_bound : kNone);
-  if (!known) return;
+  if (!known) {
+    std::vector<std::string> line(table.columns.size(), "-");
+    line.front() = workload.name;
+    line.back() = command;
+    table.rows.push_back(std::move(line));
+    return;
+  }
   const auto percent = [](double value) { return fmt::format("{:.1f}", value); };
   const auto of_step = [&](std::uint64_t part) { return percent(100 * share(part, r.step)); };
   table.rows.push_back(
@@ -78,16 +85,15 @@ std::vector<compiler::Layer> with_images(std::vector<compiler::Layer> layers, co
   return layers;
 }
 
-/// The step with what is known of it.
-StepUnit known_unit(const Context &context, StepUnit unit) {
-  const KnownSteps &known = context.study.search.known;
-  if (const auto at = known.find(plans_key(unit)); at != known.end()) {
-    unit.plans = at->second.text;
-    const StepEffort effort = effort_of(unit.plans);
-    unit.effort.layer_plans = effort.layer_plans;
-    unit.effort.step_plans = effort.step_plans;
-    unit.effort.start = effort.start;
-  }
+/// The step with what is known of it; nothing if it is not known, and not to be searched.
+std::optional<StepUnit> known_unit(const StepSearch &search, StepUnit unit) {
+  const auto at = search.known.find(plans_key(unit));
+  if (at == search.known.end()) return search.anew ? std::optional(std::move(unit)) : std::nullopt;
+  unit.plans = at->second.text;
+  const StepEffort effort = effort_of(unit.plans);
+  unit.effort.layer_plans = effort.layer_plans;
+  unit.effort.step_plans = effort.step_plans;
+  unit.effort.start = effort.start;
   return unit;
 }
 
@@ -99,8 +105,8 @@ std::string search_command(const SearchEffort &effort, const std::string &work, 
 }
 
 /// Steps of all networks over im2col, or of those with `images` over these, as a table; their numbers are in `gains`,
-/// too.
-Table step_table(const Context &context, bool large, bool images, Gains &gains) {
+/// too. What is not known of them and would take long is in `notes`.
+Table step_table(const Context &context, bool large, bool images, Gains &gains, std::vector<std::string> &notes) {
   const Setting setting = large ? context.workloads.large() : context.workloads.small();
   Table table{fmt::format("Cycles of a training step{}, {} NPU; the last shares are of the step's time",
                           images ? " over images" : "", large ? "large" : "small"),
@@ -116,13 +122,20 @@ Table step_table(const Context &context, bool large, bool images, Gains &gains) 
     if (layers.empty()) continue;
     const std::string model = model_of(context.study, workload.name, large);
     const std::string npu = large ? context.study.large_npus.front() : context.study.small_npu;
-    const StepUnit unit = known_unit(
-        context, {layers, setting.npu, context.study.search.effort, "",
-                  fmt::format("{} on {}, batch {}, {}", model, npu, setting.batch, images ? "images" : "im2col")});
+    const std::optional<StepUnit> unit =
+        known_unit(context.study.search,
+                   {layers, setting.npu, context.study.search.effort, "",
+                    fmt::format("{} on {}, batch {}, {}", model, npu, setting.batch, images ? "images" : "im2col")});
     const std::string command =
-        search_command(unit.effort, fmt::format("--model {} --npu {} --batch {}", model, npu, setting.batch), images);
+        search_command(unit ? unit->effort : context.study.search.effort,
+                       fmt::format("--model {} --npu {} --batch {}", model, npu, setting.batch), images);
     const double paper_cycles = costs.cycles(workload, Technique::kPartition);
-    add_network(gains, table, context.evaluations.get(unit), paper_cycles, workload, command);
+    StepResult result;
+    result.problem = "not known"; // unless it is
+    if (unit) result = context.evaluations.get(*unit);
+    if (!unit)
+      notes.push_back(fmt::format("{} ({}): nobody has searched this step; --search does.", workload.name, npu));
+    add_network(gains, table, result, paper_cycles, workload, command);
   }
   return table;
 }
@@ -131,7 +144,7 @@ void add_npu(Figure &figure, const Context &context, bool large) {
   const StepSearch &search = context.study.search;
   const std::string size = large ? "large" : "small";
   Gains gains;
-  Table table = step_table(context, large, false, gains);
+  Table table = step_table(context, large, false, gains, figure.notes);
   Row paper = target_row(context, size + ".paper", "Whole step against the paper's scheme on its own tiling, " + size,
                          large ? search.large_paper : search.small_paper);
   paper.ours[kOursDescribed] = mean(gains.paper);
@@ -164,7 +177,7 @@ Figure images(const Context &context) {
       "(docs/convolution.md) as they do unless told otherwise. The paper's scheme goes by im2col here, too.";
   for (const bool large : {false, true}) {
     Gains gains;
-    figure.tables.push_back(step_table(context, large, true, gains));
+    figure.tables.push_back(step_table(context, large, true, gains, figure.notes));
   }
   return figure;
 }

@@ -88,6 +88,7 @@ public:
       : study_(read_layer_study(study)), known_(study_.search.known), request_(request),
         policy_(to_string(compiler::paper::parse_policy(request.policy))), policies_(policies_near(policy_)),
         workloads_(study_, request.networks) {
+    study_.search.anew = request.search || study_.search.known_file.empty();
     if (request.search) study_.search.known.clear();
   }
 
