@@ -108,7 +108,7 @@ bool all_fit(const Layer &layer, Pass pass, const NpuConfig &npu, std::uint32_t 
   return std::all_of(results.begin(), results.end(), [&](Tensor result) {
     DepthwiseWork work = work_of(layer, product_of(result));
     work.pitch = pitch;
-    return depthwise_areas(work, npu).has_value();
+    return has_depthwise_areas(work, npu);
   });
 }
 

@@ -20,4 +20,7 @@ namespace gradweave::compiler {
 /// None: the NPU has no vector unit, or its scratchpad has no room for one row and the kernel.
 std::optional<AreaPlan> depthwise_areas(const DepthwiseWork &work, const NpuConfig &npu);
 
+/// Whether there are any, which costs less to find out.
+bool has_depthwise_areas(const DepthwiseWork &work, const NpuConfig &npu);
+
 } // namespace gradweave::compiler

@@ -315,7 +315,7 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
   };
   std::vector<std::size_t> order;
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
-    if (gradient[s].slack() != 0) order.push_back(s);
+    if (gradient[s].slack() != 0 && sections_[s].later == 0) order.push_back(s);
   std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
     const std::int64_t a = gradient[one].slack(), b = gradient[other].slack();
     return a != b ? a > b : one < other;

@@ -60,8 +60,9 @@ struct SearchedStep {
   SearchWork conventional_work; ///< of the search for conventional plans, which went on until it had done as much
 };
 
-/// Forward passes of all layers in their order, then backward passes in the opposite one; what the pass leaves out is
-/// left out. Several cores share every layer. Deterministic but for the seconds. Throws CompileError as compile() does.
+/// Forward passes of all layers in their order, then backward passes in the opposite one, but that layers with one X
+/// may run side by side; what the pass leaves out is left out. Several cores share every layer. Deterministic but for
+/// the seconds. Throws CompileError as compile() does.
 SearchedStep search_step(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options);
 
 } // namespace gradweave::compiler

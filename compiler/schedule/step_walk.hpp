@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,10 @@ private:
     StepWalk &walk_;
     std::map<Key, std::size_t> known_; ///< the first section of those that were tried
   };
+  bool depends(std::size_t section, std::size_t other) const;
+  bool read_alike_apart(std::size_t one, std::size_t other) const;
+  std::optional<std::size_t> bring_together(std::size_t one, std::size_t other);
+  void weave_readers(std::uint64_t changes, std::uint64_t patience);
   std::size_t last_reader(std::size_t section) const;
   bool reads(std::size_t section, std::int32_t tensor) const;
   void share_tiles(std::size_t first, std::size_t last, std::uint32_t ranges);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace gradweave::compiler {
@@ -194,9 +195,62 @@ std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
   return sorted;
 }
 
+/// Whether the section reads what the other one, of its direction, computes.
+bool StepWalk::depends(std::size_t section, std::size_t other) const {
+  const Tensor result = other < forward_sections() ? Tensor::kY : Tensor::kDX;
+  const std::int32_t place = layout_.place(sections_[other].layer, result);
+  return place != Layout::kNone && reads(section, place);
+}
+
+/// Whether two sections of one direction read the same X, and those between them do not.
+bool StepWalk::read_alike_apart(std::size_t one, std::size_t other) const {
+  if (one + 1 >= other || (one < forward_sections()) != (other < forward_sections())) return false;
+  const auto x = [this](std::size_t s) { return layout_.place(sections_[s].layer, Tensor::kX); };
+  if (x(one) != x(other) || x(one + 1) == x(one) || x(other - 1) == x(one)) return false;
+  const auto is_free = [this](std::size_t s) { return !sections_[s].unit && !is_woven(s); };
+  return is_free(one) && is_free(other);
+}
+
+/// Brings the later section next to the other one, or this to the later one, if what lies between them allows it. Where
+/// the later one is then; none if it does not.
+std::optional<std::size_t> StepWalk::bring_together(std::size_t one, std::size_t other) {
+  const auto at = [this](std::size_t s) { return sections_.begin() + static_cast<std::ptrdiff_t>(s); };
+  bool sooner = true, later = true;
+  for (std::size_t s = one + 1; s < other; ++s) {
+    sooner = sooner && !depends(other, s);
+    later = later && !depends(s, one);
+  }
+  if (sooner) {
+    std::rotate(at(one + 1), at(other), at(other + 1));
+    return one + 1;
+  }
+  if (!later) return std::nullopt;
+  std::rotate(at(one), at(one + 1), at(other));
+  return other;
+}
+
+/// Weaves sections that read the same X, but not one after the other, where the step gains: X then comes once for both.
+void StepWalk::weave_readers(std::uint64_t changes, std::uint64_t patience) {
+  // What others say of sections is by their places.
+  const bool in_place = !linked_.empty() || std::any_of(sections_.begin(), sections_.end(),
+                                                        [](const Section &section) { return section.later > 0; });
+  if (in_place) return;
+  for (std::size_t other = 2; other < sections_.size(); ++other)
+    for (std::size_t one = other - 1; one-- > 0;) {
+      if (!read_alike_apart(one, other)) continue;
+      if (progress_) progress_();
+      const std::vector<Section> before = sections_;
+      const std::optional<std::size_t> at = bring_together(one, other);
+      if (!at) continue;
+      weave_with_last(*at, changes, patience);
+      if (!improves()) sections_ = before;
+    }
+}
+
 /// Weaves sections with the ones before them, those of the same shapes alike, where the step gains.
 void StepWalk::try_weaving(std::uint64_t changes, std::uint64_t patience) {
   const std::uint64_t begun = work_.bursts;
+  weave_readers(changes, patience);
   for (const std::vector<std::size_t> &pairs : pairs_to_weave()) {
     if (progress_) progress_();
     const std::vector<Section> before = sections_;

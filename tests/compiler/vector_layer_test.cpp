@@ -150,7 +150,8 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
   const Machine npu = load_config("test8v2");
   Layer middle = depthwise(12, 6, 2);
   middle.vector = true;
-  const std::vector<Layer> layers = step_around(middle);
+  std::vector<Layer> layers = step_around(middle);
+  layers.front().k = 64; // for as long as the unit
   StepOptions options;
   options.layer_plans = 12;
   options.step_plans = 60;

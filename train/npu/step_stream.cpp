@@ -71,7 +71,7 @@ const StepSection &StepStream::section_of(std::size_t command) const {
 ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
   PlanOptions options;
   options.images = ReadImages::kWherePossible;
-  options.elsewhere = [&](OpId op) { return depthwise_areas_of(graph, graph.ops[op], npu).has_value(); };
+  options.elsewhere = [&](OpId op) { return has_depthwise_areas(graph, graph.ops[op], npu); };
   return plan_products(graph, npu, options);
 }
 
@@ -242,7 +242,7 @@ void StepPlan::add_areas(OpId id) {
   for (const TensorId tensor : op.inputs)
     if (!depthwise || addresses.size() < 2) addresses.push_back(memory_.places[tensor].address);
   addresses.push_back(memory_.places[op.outputs[0]].address);
-  const compiler::AreaPlan areas = depthwise ? depthwise_areas_of(step_.graph, op, npu_).value() : pooling->second;
+  const compiler::AreaPlan areas = depthwise ? depthwise_areas_of(step_.graph, op, npu_) : pooling->second;
   parts_.push_back({id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
                     compiler::section_commands(areas, addresses, npu_, section_semaphores(npu_).areas), false});
 }

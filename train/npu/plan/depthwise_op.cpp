@@ -3,6 +3,7 @@
 #include "graph/ir/operator.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -12,10 +13,8 @@ compiler::DepthwiseProduct product_of(graph::ProductKind kind) {
   return kind == graph::ProductKind::kInputGradient ? compiler::DepthwiseProduct::kDX : compiler::DepthwiseProduct::kDW;
 }
 
-} // namespace
-
-std::optional<compiler::AreaPlan> depthwise_areas_of(const graph::Graph &graph, const graph::Op &op,
-                                                     const NpuConfig &npu) {
+/// The op's product; none that the vector unit could compute.
+std::optional<compiler::DepthwiseWork> depthwise_work_of(const graph::Graph &graph, const graph::Op &op) {
   if (op.type->lower == nullptr) return std::nullopt;
   const std::optional<graph::Product> product = op.type->lower({graph, op}).product;
   if (!product || !product->conv) return std::nullopt;
@@ -27,7 +26,18 @@ std::optional<compiler::AreaPlan> depthwise_areas_of(const graph::Graph &graph, 
   });
   if (sums || !operands) return std::nullopt;
   const bool fp32 = graph.tensors[op.outputs[0]].type == graph::ElementType::kFp32;
-  return compiler::depthwise_areas({product_of(product->kind), conv, fp32}, npu);
+  return compiler::DepthwiseWork{product_of(product->kind), conv, fp32};
+}
+
+} // namespace
+
+bool has_depthwise_areas(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
+  const std::optional<compiler::DepthwiseWork> work = depthwise_work_of(graph, op);
+  return work && compiler::has_depthwise_areas(*work, npu);
+}
+
+compiler::AreaPlan depthwise_areas_of(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
+  return compiler::depthwise_areas(depthwise_work_of(graph, op).value(), npu).value();
 }
 
 } // namespace gradweave::runtime::train
