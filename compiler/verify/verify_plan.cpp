@@ -138,6 +138,14 @@ private:
     return true;
   }
 
+  /// Whether no tile as a whole is there. What begins in the first row of a guard, and ends before the first line, was
+  /// there before: parts leave a guard as it is.
+  bool came_in_parts(const Place &p) const {
+    const auto it = spm_.find(p.rows.first);
+    return p.panels != 0 || it == spm_.end() || it->second.place.panels != 0 ||
+           it->second.end <= p.rows.first + p.guard;
+  }
+
   /// Not a sum, and without gaps of a grid or taps side by side.
   static bool is_plain(const Content &c) { return c.done == 0 && c.rect.pixels.width == 0 && c.rect.taps.rows == 0; }
 
@@ -145,8 +153,7 @@ private:
   std::string expect_lines(const Place &p, Content c, const Layer &layer, Tensor tensor) const {
     const auto it = spm_.find(p.rows.first);
     // Of parts of tiles, or a tile of parts, the first line tells which rows follow.
-    if (const auto first = line_at(p.rows.first + p.guard);
-        first && (p.panels != 0 || it == spm_.end() || it->second.place.panels != 0)) {
+    if (const auto first = line_at(p.rows.first + p.guard); first && came_in_parts(p)) {
       const std::uint32_t skip = c.rect.row - first->row, rows = p.panels != 0 ? p.rows.rows : p.pstride;
       const bool inside = c.rect.rows == 0 || (c.rect.row >= first->row && skip + c.rect.rows <= rows);
       if (inside && (c.rect.rows == 0 || holds_lines(p, c, skip))) return {};
@@ -211,8 +218,7 @@ private:
     const auto it = spm_.find(place.rows.first);
     const auto moved = [&](const Rect &rect) { return a.spill ? spilled_rect(rect) : rect; };
     const Content elements_moved{a.binding, program_.rect(a), a.fp32, 0, 0};
-    const bool in_parts = place.panels != 0 || it == spm_.end() || it->second.place.panels != 0;
-    if (in_parts && !a.spill) {
+    if (came_in_parts(place) && !a.spill) {
       if (!holds_lines(place, elements_moved, 0))
         return fmt::format("stores rows that do not hold {}", name(elements_moved));
       stored_[static_cast<std::size_t>(a.binding)] = true;

@@ -75,7 +75,7 @@ struct Bottleneck {
 inline Bottleneck random_bottleneck(const char *npu, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   const auto up_to = [&](std::uint32_t most) { return static_cast<std::uint32_t>(1 + rng() % most); };
-  Bottleneck net(npu, 2 + up_to(8), up_to(2), up_to(2));
+  Bottleneck net{npu, 2 + up_to(8), up_to(2), up_to(2)}; // in this order
   net.cut(0, {rng() % 2 == 0 ? 5 * up_to(3) : up_to(5), up_to(16), 12});
   net.cut(1, {5, 3 * 12, up_to(10)});
   net.cut(2, {up_to(12), 10, up_to(13)});

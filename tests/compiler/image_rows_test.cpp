@@ -51,6 +51,19 @@ TEST(ImageRows, AreGolden) {
   EXPECT_GT(stayed, test::cases(60) / 6);
 }
 
+/// Parts of a tile leave the rows around it as they are: of what was there before, the check of the plan thinks
+/// nothing.
+TEST(ImageRows, LieWhereOtherTilesWere) {
+  using Case = std::pair<const char *, std::uint64_t>;
+  for (const auto &[npu, seed] : {Case{"test8", 61}, Case{"test8", 85}, Case{"test8c2", 19}, Case{"test8c2", 63},
+                                  Case{"test8c4", 57}, Case{"test8c4", 197}}) {
+    const Bottleneck net = random_bottleneck(npu, seed);
+    SCOPED_TRACE(fmt::format("seed {} on {}", seed, npu));
+    ASSERT_TRUE(allocate(net.plans, net.layers, net.layout(), net.npu));
+    ASSERT_NO_FATAL_FAILURE(expect_golden(net.compile(), net.npu, seed));
+  }
+}
+
 /// On several cores the search of a step finds strips, as of a bottleneck of ResNet-50: neither map is ever in memory.
 TEST(ImageRows, StepsAreSearchedInStrips) {
   Bottleneck net("flexer5", 20);
