@@ -1,6 +1,6 @@
 // tap_walker: a CONV's block has each tap of the kernel once, row by row and column by column; the next rows of B go with it. What the
 // mask is told of a tap is the row and the column of the image that it reads, as docs/convolution.md says, and where its phase plane
-// ends. A GEMM and a WGRAD have one tap. Rows of A are left to tests: their moves are sums of products of these with the grid.
+// ends. A GEMM and a WGRAD have one tap. Rows of A, which are sums of products of these with the grid, are tap_places_props'.
 //
 // A place of the image is followed as a number of its pixels; the block has it in steps of the stride and a phase. Fields are small:
 // grids and planes below 8, images below 16, a first tap within 8 pixels and taps at most 4 apart.
