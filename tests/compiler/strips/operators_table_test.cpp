@@ -123,9 +123,9 @@ private:
 const std::set<std::string> kFillMemory = {
     "Add", "AdamW", "Bias", "Cast", "GatherGradient", "Relu", "ReluGradient", "Sgd", "SoftmaxGradient", "SumTo"};
 
-/// Of those whose loops are bound by lines and by instructions in turn, the share that is reached; others: 90 %.
-const std::map<std::string, double> kTakeTurns = {
-    {"MaxPoolGradient", 0.87}, {"Softmax", 0.85}, {"SoftmaxCrossEntropy", 0.87}, {"SumTo", 0.75}};
+/// Of those whose loops are bound by lines and by instructions in turn, the share that is reached; others: 91 %, a
+/// tenth more cycles than the bound.
+const std::map<std::string, double> kTakeTurns = {{"Softmax", 0.85}, {"SoftmaxCrossEntropyGradient", 0.86}};
 
 TEST(OperatorsTable, OfWholeNetworksOnSmall) {
   const Machine npu = vector_machine("small");
@@ -139,7 +139,7 @@ TEST(OperatorsTable, OfWholeNetworksOnSmall) {
                row.programs, 100 * row.of_programs(), row.unit, row.memory, row.cycles, 100 * row.of_all());
     EXPECT_GE(row.unit, row.bound()) << name;
     const auto turns = kTakeTurns.find(name);
-    EXPECT_GE(row.of_programs(), turns == kTakeTurns.end() ? 0.9 : turns->second) << name;
+    EXPECT_GE(row.of_programs(), turns == kTakeTurns.end() ? 0.91 : turns->second) << name;
     if (kFillMemory.count(name) != 0) EXPECT_GE(row.of_all(), 0.95) << name;
   }
 }
