@@ -58,13 +58,13 @@ void AccessCounter::operator()(const isa::DmaCommand &dma) {
 }
 
 void AccessCounter::operator()(const isa::VectorCommand &run) {
-  const std::uint64_t strips = (run.elements + npu_.lanes() - 1) / npu_.lanes();
+  const std::uint32_t strips = (run.elements + npu_.lanes() - 1) / npu_.lanes();
   for (const vector::TileUse &use : units_[run.unit].uses(run)) {
     const std::uint64_t element_bytes = use.tile.fp32 ? 4 : 2;
     if (use.is_result())
       counts_.vector_write_bytes += use.lines * run.elements * element_bytes;
     else
-      counts_.vector_read_bytes += use.lines * strips * line_bytes(element_bytes);
+      counts_.vector_read_bytes += use.lines * use.lines_for(strips, npu_.vector_groups) * line_bytes(element_bytes);
   }
 }
 

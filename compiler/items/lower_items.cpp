@@ -216,7 +216,7 @@ private:
     for (std::size_t i = 0; i < results.size(); ++i)
       run.results.push_back(view_of(like.results[i], write(owner(like.results[i]), std::move(results[i]))));
     const auto split = split_program(run.program, static_cast<unsigned>(run.operands.size()),
-                                     static_cast<unsigned>(run.results.size()), run.steps, npu_);
+                                     static_cast<unsigned>(run.results.size()), run.steps, same_in_lanes(like), npu_);
     if (split)
       add_parts(run, *split);
     else

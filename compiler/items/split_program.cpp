@@ -147,14 +147,22 @@ struct Parts {
   std::uint64_t cycles = 0; ///< on full lanes
 };
 
+/// Of `same`, operands of the whole program as bits, those of a part.
+std::uint32_t same_of(const ChainPart &part, std::uint32_t same) {
+  std::uint32_t of_part = 0;
+  for (std::size_t i = 0; i < part.operands.size(); ++i)
+    of_part |= (same >> part.operands[i] & 1U) << i;
+  return of_part;
+}
+
 /// Empty if there are more variables than tiles.
-std::optional<Parts> parts_of(const Program &program, std::uint32_t steps, const NpuConfig &npu) {
-  const LaneShape full{std::size_t{4} * npu.vector_groups, steps};
+std::optional<Parts> parts_of(const Program &program, const LaneShape &full, const NpuConfig &npu) {
   Parts all;
   try {
     for (const unsigned loop : loops_of(program)) {
       all.parts.push_back(chain_part(program, loop, true, true, 0));
-      all.cycles += lane_cycles(all.parts.back().program, full, npu);
+      const ChainPart &part = all.parts.back();
+      all.cycles += lane_cycles(part.program, {full.strips, full.steps, same_of(part, full.same)}, npu);
     }
   } catch (const std::length_error &) {
     return std::nullopt;
@@ -165,8 +173,8 @@ std::optional<Parts> parts_of(const Program &program, std::uint32_t steps, const
 } // namespace
 
 std::optional<SplitProgram> split_program(const Program &program, unsigned operands, unsigned results,
-                                          std::uint32_t steps, const NpuConfig &npu) {
-  const LaneShape full{std::size_t{4} * npu.vector_groups, steps};
+                                          std::uint32_t steps, std::uint32_t same, const NpuConfig &npu) {
+  const LaneShape full{std::size_t{4} * npu.vector_groups, steps, same};
   std::optional<Program> best = program;
   Parts least;
   least.cycles = lane_cycles(program, full, npu);
@@ -175,7 +183,7 @@ std::optional<SplitProgram> split_program(const Program &program, unsigned opera
     const Program from = std::move(*best);
     best.reset();
     for_each_keeping(from, operands + split.kept, results + split.kept, [&](const Program &keeps) {
-      std::optional<Parts> parts = parts_of(keeps, steps, npu);
+      std::optional<Parts> parts = parts_of(keeps, full, npu);
       if (!parts || parts->cycles >= least.cycles) return;
       least = std::move(*parts);
       best = keeps;

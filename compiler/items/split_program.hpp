@@ -19,10 +19,11 @@ struct SplitProgram {
   unsigned kept = 0;
 };
 
-/// Splits a program of so many operands and results. Value after value is kept, each time the one that saves the most
-/// cycles on full lanes, lines that are read and written counted. Bits are the same: what is kept is a register's word.
-/// Empty if nothing is computed again, if tiles are too few, or if nothing is saved.
+/// Splits a program of so many operands and results; `same`: the operands with one element for all lanes, as bits.
+/// Value after value is kept, each time the one that saves the most cycles on full lanes, lines that are read and
+/// written counted. Bits are the same: what is kept is a register's word. Empty if nothing is computed again, if tiles
+/// are too few, or if nothing is saved.
 std::optional<SplitProgram> split_program(const isa::vector::Program &program, unsigned operands, unsigned results,
-                                          std::uint32_t steps, const NpuConfig &npu);
+                                          std::uint32_t steps, std::uint32_t same, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

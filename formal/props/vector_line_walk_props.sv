@@ -1,6 +1,7 @@
 // vector_line_walk: of each run of a section (vector_sections_props has their order) the lines of its tiles in ascending order,
-// of each tile one strip of the group after the other, none twice and none passed over; with each line the turn and the place in it
-// that the lanes have for its strip. The runs' ends are told, and parity changes with them.
+// of each tile one strip of the group after the other, none twice and none passed over, or the group's first one alone where the line
+// is the same for all; with each line the turn and the place in it that the lanes have for its strip. The runs' ends are told, and
+// parity changes with them.
 //
 // sources: vector/gw_vector_sections.sv vector/gw_vector_line_walk.sv
 module vector_line_walk_props #(
@@ -14,6 +15,7 @@ module vector_line_walk_props #(
   input  logic               clear_i,
   input  logic               start_i,
   input  logic [MASKS_W-1:0] masks_i,
+  input  logic [TILES-1:0]   same_i,
   input  logic [15:0]        strips_i,
   input  logic [15:0]        steps_i,
   input  logic               next_i,
@@ -22,6 +24,7 @@ module vector_line_walk_props #(
 
   logic               start, next, valid, parity, run_ends;
   logic [MASKS_W-1:0] masks_q;
+  logic [TILES-1:0]   same_q;
   logic [15:0]        strips_q, steps_q, step, strip;
   logic [2:0]         tile, section, g;
   logic [1:0]         turn;
@@ -30,6 +33,7 @@ module vector_line_walk_props #(
     .clk_i, .rst_ni, .clear_i,
     .start_i    (start),
     .masks_i    (start ? masks_i : masks_q),
+    .same_i     (start ? same_i : same_q),
     .strips_i   (start ? strips_i : strips_q),
     .steps_i    (start ? steps_i : steps_q),
     .next_i     (next),
@@ -57,6 +61,7 @@ module vector_line_walk_props #(
   always @(posedge clk_i) begin
     if (start) begin
       masks_q  <= masks_i;
+      same_q   <= same_i;
       strips_q <= strips_i;
       steps_q  <= steps_i;
     end
@@ -101,7 +106,8 @@ module vector_line_walk_props #(
       turn_and_place_are_those_of_the_strip: assert (!valid || strip - base == 16'(turn) * 16'(G) + 16'(g));
       a_walk_begins_with_parity_0: assert (!started_q || !valid || (!parity && strip == 16'd0 && (mask & below) == '0));
       strips_follow_one_another: assert (!same_tile || (strip == strip_q + 16'd1 && base == base_q));
-      a_tile_is_left_behind_its_last_strip: assert (!(next_tile || (on && ends_q)) || last_strip_q);
+      a_line_for_all_strips_comes_once: assert (!valid || !same_q[tile] || (!same_tile && strip == base));
+      a_tile_is_left_behind_its_last_strip: assert (!(next_tile || (on && ends_q)) || last_strip_q || same_q[tile_q]);
       the_next_tile_is_the_next_of_the_mask: assert (!next_tile || (tile > tile_q && between == '0 && strip == base));
       a_run_stays_in_its_section_and_step:
         assert (!same_run || (section == section_q && step == step_q && base == base_q && parity == parity_q));
@@ -119,11 +125,11 @@ module vector_line_walk_props #(
     end
   end
 
-  // --- Reachable: a run of two tiles of two strips, and the next run -----------------------------------------
-  logic [2:0] seen_q;
+  // --- Reachable: a run of two tiles of two strips, one of them for both, and the next run ----------------------
+  logic [3:0] seen_q;
   always @(posedge clk_i) begin
-    if (!rst_ni || clear_i || start) seen_q <= 3'd0;
-    else seen_q <= seen_q | {on && ends_q && section != section_q, next_tile, same_tile};
+    if (!rst_ni || clear_i || start) seen_q <= 4'd0;
+    else seen_q <= seen_q | {on && ends_q && section != section_q, next_tile, same_tile, next_tile && !last_strip_q};
   end
   assign covered_o = rst_ni && (&seen_q);
 

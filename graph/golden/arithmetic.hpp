@@ -36,6 +36,10 @@ struct Contract {
   static Mask le(Value a, Value b) { return a <= b; }
   static Mask eq(Value a, Value b) { return a == b; }
   static Mask same(Index a, Index b) { return a == b; }
+  /// The same where b is a step's number.
+  static Mask is_step(Index a, Index b) { return a == b; }
+  /// Its bit 31: of -0, too.
+  static Mask is_negative(Value x) { return std::signbit(x); }
   /// a or b, all bits as they are.
   static Value select(Mask c, Value a, Value b) { return c ? a : b; }
   /// x; a NaN becomes the canonical one.
@@ -115,6 +119,8 @@ struct Reference {
   static Mask le(Value a, Value b) { return a <= b; }
   static Mask eq(Value a, Value b) { return a == b; }
   static Mask same(Index a, Index b) { return a == b; }
+  static Mask is_step(Index a, Index b) { return a == b; }
+  static Mask is_negative(Value x) { return std::signbit(x); }
   static Value select(Mask c, Value a, Value b) { return c ? a : b; }
   static Value quiet(Value x) { return x; }
   static Value div(Value a, Value b) { return a / b; }

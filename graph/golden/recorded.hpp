@@ -45,6 +45,9 @@ struct Recorded {
   static Mask same(Index a, Index b) {
     return eq(apply([](auto &p, auto x, auto y) { return p.bxor(x, y); }, a, b), Value(0));
   }
+  /// b's bits, as those of an fp32, are no NaN and not -0, so that one comparison does.
+  static Mask is_step(Index a, Index b) { return eq(a, b); }
+  static Mask is_negative(Value x) { return x; }
   /// Of a whole number that is not 0: its sign or that of its negative.
   static Mask is_set(Index x) {
     return apply(

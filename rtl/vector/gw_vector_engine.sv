@@ -117,6 +117,7 @@ module gw_vector_engine #(
   // --- Tiles ---------------------------------------------------------------------------------------
   logic        judge_q, rd_req, wr_req;
   logic [8:0]  fit;
+  logic [4:0]  same;
   logic [2:0]  rd_tile;
   logic [1:0]  wr_tile;
   logic [99:0] operand, result;
@@ -135,6 +136,7 @@ module gw_vector_engine #(
     .steps_i    (steps_q),
     .judge_i    (judge_q),
     .fit_o      (fit),
+    .same_o     (same),
     .ask_i      (rd_req),
     .operand_i  (rd_tile),
     .operand_o  (operand),
@@ -160,6 +162,7 @@ module gw_vector_engine #(
     .strips_i     (strips),
     .steps_i      (steps_q),
     .fit_i        (fit),
+    .same_i       (same),
     .busy_o       (unit_busy),
     .done_o       (unit_done),
     .fault_o      (fault),

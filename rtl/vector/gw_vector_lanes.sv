@@ -23,7 +23,8 @@ module gw_vector_lanes #(
   input  logic [31:0]         scalar_a_i,
   input  logic [31:0]         scalar_b_i,
   input  logic [31:0]         scalar_c_i,
-  // A line of a tile
+  // A line of a tile; those that are the same for all strips come with the first turn and are read in each
+  input  logic [4:0]          same_i,
   input  logic                in_we_i,
   input  logic [2:0]          in_tile_i,
   input  logic                in_parity_line_i,
@@ -77,6 +78,9 @@ module gw_vector_lanes #(
   assign add    = op == gw_vector_isa_pkg::OP_ADD;
   assign mul    = op == gw_vector_isa_pkg::OP_MUL;
   assign fused  = add || mul || op == gw_vector_isa_pkg::OP_FMA;
+
+  logic [7:0] same; // by the low bits of a tile's code
+  assign same = {3'd0, same_i};
 
   // What reading an operand does to its sign: bits to keep, bits to flip.
   logic [31:0] a_keep, a_flip, b_keep, b_flip, c_keep, c_flip;
@@ -159,7 +163,7 @@ module gw_vector_lanes #(
       for (i = 0; i < N; i = i + 1) a[i] = value;
     end else begin
       if (a_code >= gw_vector_isa_pkg::CODE_TILE)
-        a_word = in_lines[{a_code[2:0], in_parity_i, turn_i}];
+        a_word = in_lines[{a_code[2:0], in_parity_i, same[a_code[2:0]] ? 2'd0 : turn_i}];
       else a_word = registers[{a_code[3:0], turn_i}];
       for (i = 0; i < N; i = i + 1) a[i] = (a_word[i*32+:32] & keep) ^ flip;
     end
@@ -177,7 +181,7 @@ module gw_vector_lanes #(
       for (i = 0; i < N; i = i + 1) b[i] = value;
     end else begin
       if (b_code >= gw_vector_isa_pkg::CODE_TILE)
-        b_word = in_lines[{b_code[2:0], in_parity_i, turn_i}];
+        b_word = in_lines[{b_code[2:0], in_parity_i, same[b_code[2:0]] ? 2'd0 : turn_i}];
       else b_word = registers[{b_code[3:0], turn_i}];
       for (i = 0; i < N; i = i + 1) b[i] = (b_word[i*32+:32] & keep) ^ flip;
     end
@@ -202,7 +206,7 @@ module gw_vector_lanes #(
       for (i = 0; i < N; i = i + 1) c[i] = value;
     end else begin
       if (addend_code >= gw_vector_isa_pkg::CODE_TILE)
-        c_word = in_lines[{addend_code[2:0], in_parity_i, turn_i}];
+        c_word = in_lines[{addend_code[2:0], in_parity_i, same[addend_code[2:0]] ? 2'd0 : turn_i}];
       else c_word = registers[{addend_code[3:0], turn_i}];
       for (i = 0; i < N; i = i + 1) c[i] = (c_word[i*32+:32] & keep) ^ flip;
     end
@@ -212,7 +216,7 @@ module gw_vector_lanes #(
   task automatic take_line;
     logic [31:0] g;
     for (g = 0; g < G; g = g + 1)
-      if (g[2:0] == in_g_i)
+      if (g[2:0] == in_g_i || same[in_tile_i])
         in_lines[{in_tile_i, in_parity_line_i, in_turn_i}][g*32*LANES+:32*LANES] = in_line_i;
   endtask
 

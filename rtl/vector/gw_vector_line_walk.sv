@@ -1,5 +1,5 @@
 // Walks the lines that a program reads, or writes: those of a run of a section (gw_vector_sections) one tile after the
-// other, of a tile one strip of the group after the other. Sections without a tile are passed over.
+// other, of a tile one strip of the group after the other, or the group's first one for all. Sections without a tile are passed over.
 module gw_vector_line_walk #(
   parameter int unsigned G     = 4, // strips of a turn; a power of two
   parameter int unsigned TILES = 5
@@ -8,7 +8,8 @@ module gw_vector_line_walk #(
   input  logic                                         rst_ni,
   input  logic                                         clear_i,
   input  logic                                         start_i,
-  input  logic [TILES*gw_vector_isa_pkg::SECTIONS-1:0] masks_i, // tiles of each section; constant, as the next two
+  input  logic [TILES*gw_vector_isa_pkg::SECTIONS-1:0] masks_i, // tiles of each section; constant, as the next three
+  input  logic [TILES-1:0]                             same_i,  // tiles whose line is the same for all strips
   input  logic [15:0]                                  strips_i,
   input  logic [15:0]                                  steps_i,
   input  logic                                         next_i,
@@ -55,14 +56,15 @@ module gw_vector_line_walk #(
   // verilator lint_on PINCONNECTEMPTY
 
   // --- Tiles of the run ------------------------------------------------------------------------
-  logic [TILES-1:0] left_q, tiles, rest; // still to do; this one included; behind it
+  logic [TILES-1:0] left_q, tiles, rest, first; // still to do; this one included; behind it; this one
   logic             fresh_q;             // at the run's first tile
   logic [4:0]       n_q;                 // strip of the group
   logic             tile_ends;
 
   assign tiles      = !valid ? '0 : fresh_q ? masks_i[section*TILES+:TILES] : left_q;
   assign rest       = tiles & (tiles - TILES'(1));
-  assign tile_ends  = (n_q == 5'(GROUP - 1)) || ({1'b0, strip_o} + 17'd1 == {1'b0, strips_i});
+  assign first      = tiles & ~rest;
+  assign tile_ends  = (n_q == 5'(GROUP - 1)) || ({1'b0, strip_o} + 17'd1 == {1'b0, strips_i}) || (same_i & first) != '0;
   assign run_ends_o = tile_ends && rest == '0;
 
   always_comb begin

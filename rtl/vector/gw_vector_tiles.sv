@@ -14,6 +14,7 @@ module gw_vector_tiles (
   input  gw_isa_pkg::dim_t steps_i,
   input  logic             judge_i,    // of this VECTOR
   output logic [8:0]       fit_o,      // from the next cycle on, by slot: it is described, and has as many elements and steps
+  output logic [4:0]       same_o,     // by operand slot: one element for all lanes
   input  logic             ask_i,      // 0: the operand is 0
   input  logic [2:0]       operand_i,
   output logic [99:0]      operand_o,
@@ -71,6 +72,11 @@ module gw_vector_tiles (
         fit_o[s] <= fits(known_q[s], tiles_q[W*s+FLAGS+1+:3], tiles_q[W*s+SHAPE+:16], tiles_q[W*s+SHAPE+16+:16],
                          elements_i, steps_i);
     end
+  end
+
+  always_comb begin
+    same_o = '0;
+    for (int unsigned s = 0; s < OPERANDS; s = s + 1) same_o[s] = known_q[s] && tiles_q[W*s+FLAGS+2];
   end
 
   // --- Choice --------------------------------------------------------------------------------------

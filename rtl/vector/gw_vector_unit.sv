@@ -21,6 +21,7 @@ module gw_vector_unit #(
   input  logic [15:0]         strips_i,
   input  logic [15:0]         steps_i,
   input  logic [8:0]          fit_i,      // by tile, then result: it may be read, or written
+  input  logic [4:0]          same_i,     // by tile: all strips read the same line
   output logic                busy_o,
   output logic                done_o,
   output logic [3:0]          fault_o,    // with done_o; 0: none
@@ -107,6 +108,7 @@ module gw_vector_unit #(
     .clear_i    (stop),
     .start_i    (masks_known),
     .masks_i    (in_masks),
+    .same_i,
     .strips_i, .steps_i,
     .next_i     (rd_req_o && rd_gnt_i),
     .valid_o    (ask_valid),
@@ -125,6 +127,7 @@ module gw_vector_unit #(
     .clear_i    (stop),
     .start_i    (masks_known),
     .masks_i    (in_masks),
+    .same_i,
     .strips_i, .steps_i,
     .next_i     (rd_valid_i),
     .valid_o    (),
@@ -157,6 +160,7 @@ module gw_vector_unit #(
     .clear_i    (stop),
     .start_i    (masks_known),
     .masks_i    (out_masks),
+    .same_i     ('0),
     .strips_i, .steps_i,
     .next_i     (drain_next),
     .valid_o    (drain_valid),
@@ -211,6 +215,7 @@ module gw_vector_unit #(
     .scalar_a_i        (scalar_a),
     .scalar_b_i        (scalar_b),
     .scalar_c_i        (scalar_c),
+    .same_i,
     .in_we_i           (rd_valid_i),
     .in_tile_i         (fill_tile),
     .in_parity_line_i  (fill_parity),

@@ -317,9 +317,12 @@ ErrorCode FunctionalNpu::run_program(const isa::VectorCommand &v) {
   x.strips = (v.elements + x.lanes - 1) / x.lanes;
   x.steps = v.steps;
   const auto lanes_of = [&](std::uint32_t strip) { return std::min(x.lanes, v.elements - strip * x.lanes); };
+  const std::uint32_t group = 4 * config_.vector_groups;
   x.read = [&](const vector::LinePlace &at, std::uint32_t *line) {
-    spm_.read_line(unit.slot(at.tile), at.step, at.strip * x.lanes, lanes_of(at.strip), line);
-    add(Counter::VECTOR_READS, 1, v.unit);
+    const isa::VectorTile &tile = unit.slot(at.tile);
+    spm_.read_line(tile, at.step, at.strip * x.lanes, lanes_of(at.strip), line);
+    // What all strips read alike is read once for those that are worked on together.
+    if (!tile.same_element || at.strip % group == 0) add(Counter::VECTOR_READS, 1, v.unit);
   };
   x.write = [&](const vector::LinePlace &at, const std::uint32_t *line) {
     spm_.write_line(unit.slot(isa::vector::kTiles + at.tile), at.step, at.strip * x.lanes, lanes_of(at.strip), line);

@@ -52,6 +52,13 @@ void UnitState::take(const isa::TileCommand &tiles) {
 
 Words UnitState::words(std::uint32_t first) const { return {memory_.begin() + first, memory_.end()}; }
 
+unsigned UnitState::same_elements() const {
+  unsigned same = 0;
+  for (unsigned slot = 0; slot < isa::kOperandSlots; ++slot)
+    same |= slots_[slot].same_element ? 1U << slot : 0U;
+  return same;
+}
+
 std::optional<Fault> UnitState::fault(const isa::VectorCommand &run) const {
   const Words memory = words(run.first);
   std::optional<Fault> of_program = isa::vector::check(memory, memory.size());

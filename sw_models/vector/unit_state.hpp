@@ -18,9 +18,15 @@ struct TileUse {
   std::uint32_t rows = 0, cols = 0;
   unsigned first_section = 0, last_section = 0; ///< that use it
   bool in_loop = false;                         ///< one of these is a loop
-  std::uint64_t lines = 0;                      ///< that each strip reads or writes of it
+  std::uint64_t lines = 0;                      ///< that each strip sees or writes of it
 
   bool is_result() const { return tile.slot >= isa::kOperandSlots; }
+  /// How often each of these lines is read for `strips` strips on a unit of G = `strips_at_once`: once a strip, or once
+  /// a group of 4 G strips, as it is the same for all.
+  std::uint32_t lines_for(std::uint32_t strips, std::uint32_t strips_at_once) const {
+    const std::uint32_t group = tile.same_element ? 4 * strips_at_once : 1;
+    return (strips + group - 1) / group;
+  }
 };
 
 class UnitState {
@@ -34,6 +40,8 @@ public:
   isa::vector::Words words(std::uint32_t first) const;
   /// Of t0 to t4, then o0 to o3; its own slot is kNoSlot where nothing is described.
   const isa::VectorTile &slot(std::uint32_t slot) const { return slots_.at(slot); }
+  /// A bit for each of t0 to t4, set where all lanes read the same element.
+  unsigned same_elements() const;
 
   /// Why the command cannot run: a fault of its program, or of the tiles that the program uses.
   std::optional<isa::vector::Fault> fault(const isa::VectorCommand &run) const;

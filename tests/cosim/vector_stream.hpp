@@ -38,8 +38,10 @@ struct Tile {
 /// When a VECTOR that starts in cycle 0 completes, or stops: the recurrence of docs/vector-unit.md.
 class VectorCycles {
 public:
-  VectorCycles(const isa::vector::Program &program, std::uint32_t strips, std::uint32_t steps, std::uint32_t g)
-      : program_(program), strips_(strips), steps_(steps), group_(4 * g) {}
+  /// `same`: the operand tiles whose lines are those of all strips, as bits.
+  VectorCycles(const isa::vector::Program &program, std::uint32_t strips, std::uint32_t steps, std::uint32_t g,
+               unsigned same = 0)
+      : program_(program), strips_(strips), steps_(steps), group_(4 * g), same_(same) {}
 
   std::int64_t completion() {
     walk();
@@ -67,7 +69,7 @@ private:
     std::int64_t first, last; ///< cycles in which they are asked for, or taken
   };
 
-  static std::int64_t count(isa::vector::Mask mask, unsigned from, unsigned many) {
+  static std::int64_t count(unsigned mask, unsigned from, unsigned many) {
     std::int64_t tiles = 0;
     for (unsigned t = from; t < from + many; ++t)
       tiles += mask >> t & 1U;
@@ -84,8 +86,9 @@ private:
   }
 
   void run(const std::vector<isa::vector::Instruction> &section, std::uint32_t word, std::int64_t lines) {
-    const isa::vector::Mask mask = isa::vector::mask_of(section);
-    const std::int64_t reads = lines * count(mask, 0, isa::vector::kTiles);
+    const unsigned mask = isa::vector::mask_of(section);
+    const std::int64_t reads =
+        lines * count(mask & ~same_, 0, isa::vector::kTiles) + count(mask & same_, 0, isa::vector::kTiles);
     const std::int64_t writes = lines * count(mask, isa::vector::kTiles, isa::vector::kOutputs);
     std::int64_t begin = std::max<std::int64_t>(3, end_ + 1);
     const std::int64_t earliest = begin;
@@ -116,6 +119,7 @@ private:
 
   const isa::vector::Program &program_;
   std::uint32_t strips_, steps_, group_, fault_ = 0;
+  unsigned same_;
   std::int64_t end_ = kNone, issued_ = kNone, turn_ = kNever;
   std::int64_t reader_end_[2] = {kNone, kNone}; ///< of the last runs that read, the older one second
   std::vector<Lines> asked_, written_;          ///< of each run that does

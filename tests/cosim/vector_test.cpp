@@ -66,7 +66,10 @@ protected:
     const auto wrong = s.differs(*device_);
     EXPECT_FALSE(wrong) << what << ": tile of slot " << s.tiles()[wrong.value_or(0)].place.slot;
     const timing::CommandTimes &times = device_->command_times()[s.vector_at()];
-    VectorCycles cycles(program, (elements - 1) / npu_.lanes() + 1, steps, npu_.vector_groups);
+    unsigned same = 0;
+    for (const Tile &tile : s.tiles())
+      if (tile.place.same_element) same |= 1U << tile.place.slot;
+    VectorCycles cycles(program, (elements - 1) / npu_.lanes() + 1, steps, npu_.vector_groups, same);
     EXPECT_EQ(times.done - times.start, static_cast<std::uint64_t>(cycles.completion())) << what;
     device_->read_counters(); // whose groups have to add up
   }

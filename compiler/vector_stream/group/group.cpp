@@ -142,16 +142,17 @@ std::size_t JobGroup::steps() const {
 }
 
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
-  if (stage.across) return {true, false, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
-  const auto best_of = [&](bool turned, const LaneShape &shape) {
-    const StageWalk reading{turned, false, lane_cycles(*stage.program, shape, npu)};
-    const StageWalk holding{turned, true,
-                            lane_cycles(*stage.program, shape, npu, held_lines(turned ? exchanged(stage) : stage))};
+  const auto best_of = [&npu](const Stage &walked, std::size_t of_lanes, std::size_t of_steps, bool turned) {
+    const LaneShape shape{strips_of(of_lanes, npu), of_steps, same_in_lanes(walked)};
+    const StageWalk reading{turned, false, lane_cycles(*walked.program, shape, npu)};
+    if (walked.across) return reading;
+    const StageWalk holding{turned, true, lane_cycles(*walked.program, shape, npu, held_lines(walked))};
     return holding.cycles < reading.cycles ? holding : reading;
   };
-  const StageWalk as_it_is = best_of(false, {strips_of(lanes, npu), steps});
+  if (stage.across) return best_of(exchanged(stage), steps, lanes, true);
+  const StageWalk as_it_is = best_of(stage, lanes, steps, false);
   if (!stage.elementwise || steps > kMostInField || lanes > kMostInField) return as_it_is;
-  const StageWalk other = best_of(true, {strips_of(steps, npu), lanes});
+  const StageWalk other = best_of(exchanged(stage), steps, lanes, true);
   return other.cycles < as_it_is.cycles ? other : as_it_is;
 }
 

@@ -28,12 +28,13 @@ std::uint64_t lane_cycles(const isa::vector::Program &program, const LaneShape &
       mask |= 1U << line.operand;
       ++instructions;
     }
-    const std::size_t reads = count(mask & ((1U << isa::vector::kTiles) - 1U)),
+    const std::uint32_t tiles = mask & ((1U << isa::vector::kTiles) - 1U);
+    const std::size_t reads = count(tiles & ~shape.same), shared = count(tiles & shape.same),
                       writes = count(mask >> isa::vector::kTiles);
     for (std::size_t strip = 0; strip < shape.strips; strip += group) {
       const std::size_t strips = std::min(group, shape.strips - strip);
-      cycles +=
-          std::max({4 * instructions, reads * strips, writes * strips}) * (s % 2 == 1 ? shape.steps : std::size_t{1});
+      cycles += std::max({4 * instructions, reads * strips + shared, writes * strips}) *
+                (s % 2 == 1 ? shape.steps : std::size_t{1});
     }
   }
   return cycles;

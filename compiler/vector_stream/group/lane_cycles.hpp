@@ -13,10 +13,12 @@ namespace gradweave::compiler {
 
 struct LaneShape {
   std::size_t strips = 1, steps = 1;
+  std::uint32_t same = 0; ///< operand tiles with one element for all lanes, as bits
 };
 
 /// For each section, step and group of 4 G strips the greatest of four cycles an instruction, and a cycle a line read
-/// or written (docs/vector-unit.md). `held`: lines that the program, as it will be, holds in registers.
+/// or written (docs/vector-unit.md), a line that is the same for all lanes once a group. `held`: lines that the
+/// program, as it will be, holds in registers.
 std::uint64_t lane_cycles(const isa::vector::Program &program, const LaneShape &shape, const NpuConfig &npu,
                           const std::vector<HeldLine> &held = {});
 

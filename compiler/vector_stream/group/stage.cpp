@@ -65,6 +65,13 @@ Stage stage_of(const OpJobs &jobs, const VectorJob &job) {
   return stage;
 }
 
+std::uint32_t same_in_lanes(const Stage &stage) {
+  std::uint32_t same = 0;
+  for (std::size_t i = 0; i < stage.operands.size(); ++i)
+    same |= stage.operands[i].lane == 0 ? 1U << i : 0U;
+  return same;
+}
+
 bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result) {
   std::size_t last_read = 0, first_write = program.sections.size();
   for (std::size_t s = 0; s < program.sections.size(); ++s) {

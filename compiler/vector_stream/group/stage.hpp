@@ -45,6 +45,9 @@ struct StridedArea {
 
 Stage stage_of(const OpJobs &jobs, const VectorJob &job);
 
+/// Operands with one element for all lanes, as bits.
+std::uint32_t same_in_lanes(const Stage &stage);
+
 /// Whether a program has read each element of an operand when it writes the result's in its place.
 bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result);
 

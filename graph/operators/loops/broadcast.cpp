@@ -116,6 +116,24 @@ LineWalk repeated_folds(const RepeatWalk &walk, WalkValue large, WalkValue small
   return result;
 }
 
+LineWalk folds_of_few(const LineWalk &fold) {
+  constexpr std::size_t kMost = 5; // operands of a walk
+  std::size_t steps = 1;
+  for (const std::size_t dim : fold.steps)
+    steps *= dim;
+  const WalkOperand &of = fold.in[0];
+  LineWalk few{fold.lanes, {1}, {}, {}, true};
+  if (steps > kMost || of.lanes.back() != 1) return few;
+  for (std::size_t step = 0; step < steps; ++step) {
+    WalkOperand operand{of.value, of.lanes, {0}, of.first};
+    for (std::size_t d = fold.steps.size(), left = step; d-- > 0; left /= fold.steps[d])
+      operand.first += left % fold.steps[d] * of.steps[d];
+    few.in.push_back(std::move(operand));
+  }
+  few.out = {{fold.out[0].value, fold.out[0].lanes, {0}, fold.out[0].first}};
+  return few;
+}
+
 void give_summed(Derivation &d, std::size_t i, TensorId gradient) {
   const Shape shape = d.shape(i);
   if (d.build.shape(gradient) == shape) return d.give(i, gradient);

@@ -87,11 +87,25 @@ template <class A, typename T, typename F> void zip_repeated(Kernel<A> &k, T *ou
   });
 }
 
+/// The walk of a fold of few steps, each of which is an operand: elements, as nothing is carried on. None, with no
+/// operands, if there are more steps than operands, or if they lie side by side.
+LineWalk folds_of_few(const LineWalk &fold);
+
 /// Output 0: finish(chain), the chain being step(chain, x) of the elements x of input 0 at which the output, repeated,
 /// is at its element, ascending, from `first`.
 template <class A, typename Step, typename Finish>
 void fold_repeated(Kernel<A> &k, const RepeatWalk &walk, double first, Step step, Finish finish) {
-  walk_lines(k, repeated_folds(walk, input(0), output(0)), 4, [&](auto &lines) {
+  const LineWalk fold = repeated_folds(walk, input(0), output(0)), few = folds_of_few(fold);
+  if (const std::size_t steps = few.in.size(); steps != 0)
+    return walk_lines(k, few, 4, [&](auto &lines) {
+      lines.loop([&](const auto &at) {
+        auto value = step(number<A>(first), at.in(0));
+        for (std::size_t i = 1; i < steps; ++i)
+          value = step(value, at.in(i));
+        at.out(0, finish(value));
+      });
+    });
+  walk_lines(k, fold, 4, [&](auto &lines) {
     auto value = lines.variable(first);
     lines.loop([&](const auto &at) { value(at) = step(value(at), at.in(0)); });
     lines.once([&](const auto &at) { at.out(0, finish(value(at))); });

@@ -45,11 +45,11 @@ struct SoftmaxCrossEntropyRun {
     walk_lines(k, of_rows, 40, [](auto &lines) {
       auto most = lines.variable(-std::numeric_limits<double>::infinity());
       auto sum = lines.variable(0), chosen = lines.variable(0);
-      lines.loop([&](const auto &at) { most(at) = A::max(most(at), at.in(0)); });
-      lines.loop([&](const auto &at) {
-        sum(at) = A::add(sum(at), A::exp_below(A::sub(at.in(0), most(at))));
-        chosen(at) = A::select(A::same(at.index(1), at.step()), at.in(0), chosen(at));
+      lines.loop([&](const auto &at) { // instructions enough for the line that it waits for
+        most(at) = A::max(most(at), at.in(0));
+        chosen(at) = A::select(A::is_step(at.index(1), at.step()), at.in(0), chosen(at));
       });
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), A::exp_below(A::sub(at.in(0), most(at)))); });
       lines.once([&](const auto &at) { at.out(0, A::add(A::sub(most(at), chosen(at)), A::log(sum(at)))); });
     });
     const std::int32_t ignored = ignored_label(k);
@@ -72,37 +72,63 @@ struct SoftmaxCrossEntropyGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     check_labels(k, 1);
     const std::size_t rows = k.in_shape(1).rows(), classes = k.in_shape(1).cols();
-    const WalkValue factor = k.temporary(1), powers = k.temporary(rows * classes), scales = k.temporary(rows);
+    const WalkValue factor = k.temporary(1), powers = k.temporary(rows * classes), most = k.temporary(rows),
+                    scales = k.temporary(rows);
     find_factor(k, factor);
-    LineWalk of_rows = rows_as_lanes(rows, classes);
-    of_rows.in = {strided(input(1), classes, 1)};
-    of_rows.out = {strided(powers, classes, 1), by_lane(scales)};
-    walk_lines(k, of_rows, 40, [](auto &lines) {
-      auto most = lines.variable(-std::numeric_limits<double>::infinity()), sum = lines.variable(0);
-      lines.loop([&](const auto &at) { most(at) = A::max(most(at), at.in(0)); });
-      lines.loop([&](const auto &at) {
-        const auto power = A::exp_below(A::sub(at.in(0), most(at)));
-        sum(at) = A::add(sum(at), power);
-        at.out(0, power);
-      });
-      lines.once([&](const auto &at) { at.out(1, A::reciprocal(sum(at))); });
-    });
-    const std::int32_t ignored = ignored_label(k);
+    mark_labels(k, powers, most);
+    find_powers(k, powers, most, scales);
     LineWalk of_elements = rows_as_lanes(rows, classes);
     of_elements.elementwise = true;
-    of_elements.in = {strided(powers, classes, 1), by_lane(scales), by_lane(input(2)), a_number(factor)};
+    of_elements.in = {strided(powers, classes, 1), by_lane(scales), a_number(factor)};
     of_elements.out = {strided(output(0), classes, 1)};
-    walk_lines(k, of_elements, 8, [ignored](auto &lines) {
+    walk_lines(k, of_elements, 8, [](auto &lines) {
       lines.loop([&](const auto &at) {
-        const auto p = A::mul(at.in(0), at.in(1));
-        const auto off = A::select(A::same(at.index(2), at.step()), A::sub(p, number<A>(1)), p);
-        const auto gradient = A::mul(off, at.in(3));
-        at.out(0, A::select(A::same(at.index(2), lines.index(ignored)), number<A>(0), gradient));
+        const auto p = A::mul(at.in(0), at.in(1)); // -p at the label
+        const auto off = A::select(A::is_negative(p), A::sub(-p, number<A>(1)), p);
+        at.out(0, A::select(A::is_negative(at.in(1)), number<A>(0), A::mul(off, at.in(2))));
       });
     });
   }
 
 private:
+  /// The largest of each row; and -1 at its label, 1 elsewhere: the loop has time for that, as it waits for lines.
+  template <class A> static void mark_labels(Kernel<A> &k, const WalkValue &marks, const WalkValue &most) {
+    const std::size_t rows = k.in_shape(1).rows(), classes = k.in_shape(1).cols();
+    LineWalk walk = rows_as_lanes(rows, classes);
+    walk.in = {strided(input(1), classes, 1), by_lane(input(2))};
+    walk.out = {strided(marks, classes, 1), by_lane(most)};
+    walk_lines(k, walk, 4, [](auto &lines) {
+      auto largest = lines.variable(-std::numeric_limits<double>::infinity());
+      lines.loop([&](const auto &at) {
+        largest(at) = A::max(largest(at), at.in(0));
+        at.out(0, A::select(A::is_step(at.index(1), at.step()), number<A>(-1), number<A>(1)));
+      });
+      lines.once([&](const auto &at) { at.out(1, largest(at)); });
+    });
+  }
+
+  /// Powers in the places of the marks, with their signs; and the factor of each row, -1 if it does not count.
+  template <class A>
+  static void find_powers(Kernel<A> &k, const WalkValue &powers, const WalkValue &most, const WalkValue &scales) {
+    const std::int32_t ignored = ignored_label(k);
+    const std::size_t rows = k.in_shape(1).rows(), classes = k.in_shape(1).cols();
+    LineWalk walk = rows_as_lanes(rows, classes);
+    walk.in = {strided(input(1), classes, 1), strided(powers, classes, 1), by_lane(most), by_lane(input(2))};
+    walk.out = {strided(powers, classes, 1), by_lane(scales)};
+    walk_lines(k, walk, 40, [ignored](auto &lines) {
+      auto sum = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto power = A::exp_below(A::sub(at.in(0), at.in(2)));
+        sum(at) = A::add(sum(at), power);
+        at.out(0, A::mul(power, at.in(1)));
+      });
+      lines.once([&](const auto &at) {
+        const auto left_out = A::same(at.index(3), lines.index(ignored));
+        at.out(1, A::select(left_out, number<A>(-1), A::reciprocal(sum(at))));
+      });
+    });
+  }
+
   /// dloss / rows that count.
   template <class A> static void find_factor(Kernel<A> &k, const WalkValue &factor) {
     const std::int32_t ignored = ignored_label(k);

@@ -106,7 +106,8 @@ private:
           auto tap = goes_on ? at.in(count + 1) : number<A>(numbers[0]);
           for (std::size_t i = goes_on ? 0 : 1; i < count; ++i) {
             tap = larger_of<A>(most, at.in(i), tap, number<A>(numbers[i]));
-            if (!last || i + 1 < count) most = larger_of<A>(most, at.in(i), most, at.in(i));
+            if (!last || i + 1 < count)
+              most = A::max(most, at.in(i)); // it is compared alone: which 0 it is is no matter
           }
           if (!last) at.out(1, most);
           at.out(0, tap);

@@ -18,7 +18,8 @@ void VectorEngine::start_vector(std::uint64_t cycle, const isa::VectorCommand &r
   const auto fault = state_.fault(run);
   const std::uint32_t strips = (run.elements + lanes_ - 1) / lanes_;
   const std::uint64_t limit = limit_ == kNever ? kNever : limit_ - cycle; // it starts within the limit
-  const VectorTimes times = time_program({state_.words(run.first), fault}, groups_, strips, run.steps, limit);
+  const VectorTimes times =
+      time_program({state_.words(run.first), fault, state_.same_elements()}, groups_, strips, run.steps, limit);
   totals_.active += times.active;
   totals_.port += times.stalled;
   totals_.reads += times.lines_read;
@@ -28,11 +29,11 @@ void VectorEngine::start_vector(std::uint64_t cycle, const isa::VectorCommand &r
   fault_word_ = fault ? static_cast<std::uint32_t>(fault->code) << 16U | (run.first + fault->index) : 0;
   if (fault) return;
   for (const vector::TileUse &use : state_.uses(run)) {
-    const std::uint64_t bytes = use.lines * (use.tile.fp32 ? 4 : 2);
+    const std::uint64_t bytes = use.lines * (use.tile.fp32 ? 4 : 2); // of an element of each
     if (use.is_result())
       totals_.accesses.vector_write_bytes += bytes * run.elements;
     else
-      totals_.accesses.vector_read_bytes += bytes * strips * lanes_;
+      totals_.accesses.vector_read_bytes += bytes * use.lines_for(strips, groups_) * lanes_;
   }
 }
 

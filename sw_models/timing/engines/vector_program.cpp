@@ -107,7 +107,7 @@ public:
     const std::uint64_t begin = begin_run(at);
     next_ = begin + kTurns * s.length();
     issue(s, begin, s.length());
-    if (s.tiles != 0) read_ends_ = {read_ends_[1], next_};
+    if (s.reads()) read_ends_ = {read_ends_[1], next_};
     if (s.outputs != 0)
       written_.add(next_ - 1 + latency::kVectorRunToDrain, std::uint64_t{s.outputs} * at.group(), limit_);
   }
@@ -119,11 +119,11 @@ public:
       const std::uint64_t begin = begin_run(at);
       issue(at.section(), begin, index);
       stop = begin + kTurns * index;
-      if (at.section().tiles != 0) read_ends_ = {read_ends_[1], kNever};
+      if (at.section().reads()) read_ends_ = {read_ends_[1], kNever};
       at.next();
     }
     for (; at.valid() && read_ends_[0] <= stop; at.next()) { // lines of runs that do not come
-      if (at.section().tiles == 0) continue;
+      if (!at.section().reads()) continue;
       ask(at);
       read_ends_ = {read_ends_[1], kNever};
     }
@@ -145,15 +145,15 @@ public:
 
 private:
   void ask(const RunWalk &at) {
-    asked_.add(std::max<std::uint64_t>(read_ends_[0], latency::kVectorStartToRun),
-               std::uint64_t{at.section().tiles} * at.group(), limit_);
+    asked_.add(std::max<std::uint64_t>(read_ends_[0], latency::kVectorStartToRun), at.section().lines_read(at.group()),
+               limit_);
   }
 
   /// Lines are asked for when the reading run before the one before has ended. The run begins when the last of them is
   /// there, the run before has ended, and of the writing runs before all but one have no results left.
   std::uint64_t begin_run(const RunWalk &at) {
     std::uint64_t begin = next_;
-    if (at.section().tiles != 0) {
+    if (at.section().reads()) {
       ask(at);
       begin = std::max(begin, asked_.end() + latency::kVectorAskToLine);
     }
@@ -182,7 +182,8 @@ private:
 
 } // namespace
 
-VectorSections::VectorSections(const isa::vector::Words &words, const std::optional<isa::vector::Fault> &broken) {
+VectorSections::VectorSections(const isa::vector::Words &words, const std::optional<isa::vector::Fault> &broken,
+                               unsigned same) {
   no_program = broken && broken->index < 2;
   if (no_program) return;
   std::size_t at = 2;
@@ -190,7 +191,9 @@ VectorSections::VectorSections(const isa::vector::Words &words, const std::optio
     const auto length = static_cast<std::uint32_t>(words[0] >> (8 + s * isa::vector::kSectionBits)) &
                         ((1U << isa::vector::kSectionBits) - 1);
     const auto mask = static_cast<unsigned>(words[1] >> (s * (kTiles + kOutputs)));
-    sections[s].tiles = ones(mask & ((1U << kTiles) - 1));
+    const unsigned read = mask & ((1U << kTiles) - 1);
+    sections[s].tiles = ones(read & ~same);
+    sections[s].shared = ones(read & same);
     sections[s].outputs = ones(mask >> kTiles & ((1U << kOutputs) - 1));
     for (std::uint32_t i = 0; i < length; ++i, ++at) {
       sections[s].issued.push_back((words[at] & 31U) != static_cast<std::uint64_t>(isa::vector::Op::SET));

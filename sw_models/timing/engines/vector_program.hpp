@@ -15,16 +15,20 @@ struct VectorSections {
   struct Section {
     std::vector<bool> issued;  ///< for each instruction whether it goes to the lanes: all but SETs do
     std::uint32_t tiles = 0;   ///< lines that it reads for each strip
+    std::uint32_t shared = 0;  ///< lines that it reads once for all strips of a group
     std::uint32_t outputs = 0; ///< lines that it writes for each strip
     std::uint32_t length() const { return static_cast<std::uint32_t>(issued.size()); }
+    bool reads() const { return tiles + shared != 0; }
+    std::uint64_t lines_read(std::uint32_t strips) const { return std::uint64_t{tiles} * strips + shared; }
   };
   /// The instruction that stops the program with a fault.
   struct Place {
     std::uint32_t section = 0, instruction = 0;
   };
 
-  /// `words`: the memory from the program's first word on. `fault`: what isa::vector::check() finds in them.
-  VectorSections(const isa::vector::Words &words, const std::optional<isa::vector::Fault> &fault);
+  /// `words`: the memory from the program's first word on. `fault`: what isa::vector::check() finds in them. `same`:
+  /// a bit for each of t0 to t4, set where all strips read the same line (SAME_ELEMENT).
+  VectorSections(const isa::vector::Words &words, const std::optional<isa::vector::Fault> &fault, unsigned same);
 
   std::array<Section, isa::vector::kSections> sections;
   bool no_program = false;    ///< a fault of the first two words

@@ -122,7 +122,7 @@ TEST(SplitProgram, GivesWhatTheWholeProgramDoes) {
   std::size_t shorter = 0;
   for (std::uint64_t seed = kSplitSeed; seed < kSplitSeed + 200; ++seed) {
     const Program program = twice(seed, false);
-    const auto split = split_program(program, 1, 1, kSplitSteps, split_npu());
+    const auto split = split_program(program, 1, 1, kSplitSteps, 0, split_npu());
     ASSERT_TRUE(split) << "seed " << seed;
     ASSERT_EQ(split->parts.size(), 2U);
     ASSERT_TRUE(run_whole_program(program) == run_split_program(*split)) << "seed " << seed;
@@ -135,7 +135,7 @@ TEST(SplitProgram, GivesWhatTheWholeProgramDoes) {
 TEST(SplitProgram, AChangedVariableIsNotTakenForTheSame) {
   for (std::uint64_t seed = kSplitSeed; seed < kSplitSeed + 200; ++seed) {
     const Program program = twice(seed, true);
-    const auto split = split_program(program, 1, 1, kSplitSteps, split_npu());
+    const auto split = split_program(program, 1, 1, kSplitSteps, 0, split_npu());
     if (split) {
       ASSERT_TRUE(run_whole_program(program) == run_split_program(*split)) << "seed " << seed;
     }
@@ -160,7 +160,7 @@ TEST(SplitProgram, KeepsTwoValues) {
   record.assign(sum, record.add(sum, power()));
   record.loop();
   record.output(0, record.mul(power(), sum));
-  const auto split = split_program(record.program(), 2, 1, kSplitSteps, split_npu());
+  const auto split = split_program(record.program(), 2, 1, kSplitSteps, 0, split_npu());
   ASSERT_TRUE(split);
   EXPECT_EQ(split->kept, 2U);
   ASSERT_EQ(split->parts.size(), 3U);
@@ -169,16 +169,29 @@ TEST(SplitProgram, KeepsTwoValues) {
   EXPECT_EQ(split->parts[2].operands.size(), 1U); // the powers
 }
 
+/// Lines that would be read again are a gain, but for those that are the same for all lanes.
+TEST(SplitProgram, CountsALineForAllLanesOnce) {
+  Recorder record;
+  const Recorder::Value sum = record.variable(Recorder::constant(0));
+  const auto value = [&] { return record.add(record.tile(0), record.tile(1)); };
+  record.loop();
+  record.assign(sum, record.add(sum, value()));
+  record.loop();
+  record.output(0, record.mul(value(), sum));
+  EXPECT_TRUE(split_program(record.program(), 2, 1, kSplitSteps, 0, split_npu()));
+  EXPECT_FALSE(split_program(record.program(), 2, 1, kSplitSteps, 0b10, split_npu()));
+}
+
 TEST(SplitProgram, NeedsAFreeTileAndAGain) {
-  EXPECT_FALSE(split_program(twice(1, false), isa::vector::kTiles, 1, kSplitSteps, split_npu()));
-  EXPECT_FALSE(split_program(twice(1, false), 1, isa::vector::kOutputs, kSplitSteps, split_npu()));
+  EXPECT_FALSE(split_program(twice(1, false), isa::vector::kTiles, 1, kSplitSteps, 0, split_npu()));
+  EXPECT_FALSE(split_program(twice(1, false), 1, isa::vector::kOutputs, kSplitSteps, 0, split_npu()));
   Recorder record;
   const Recorder::Value sum = record.variable(Recorder::constant(0));
   record.loop();
   record.assign(sum, record.add(sum, record.tile(0)));
   record.loop();
   record.output(0, record.mul(record.tile(0), sum));
-  EXPECT_FALSE(split_program(record.program(), 1, 1, kSplitSteps, split_npu()));
+  EXPECT_FALSE(split_program(record.program(), 1, 1, kSplitSteps, 0, split_npu()));
 }
 
 } // namespace

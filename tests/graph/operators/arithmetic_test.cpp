@@ -66,6 +66,19 @@ const Holds sum_to_holds({"SumTo"},
                          {derivative(binary("Add", {2, 3, 4}, {3, 1})), near_fp64(build_sum_to),
                           exact(build_sum_to, {{{"x", {0x1p24F, 1, 1, 5, 6, 7, 1, 1, 1, 8, 9, 10}}}}, {0x1p24F, 45})});
 
+/// The sum of so many rows; few are operands of one walk, more a chain.
+template <std::uint32_t Rows> TensorId build_row_sum(Builder &b) {
+  return b.add("SumTo", {b.input("x", ElementType::kFp32, {Rows, 2})}, {{"shape", std::vector<std::int64_t>{2}}});
+}
+
+const Holds few_rows_hold({"SumTo"}, {near_fp64(build_row_sum<5>),
+                                      exact(build_row_sum<5>, {{{"x", {0x1p24F, 1, 1, 1, 1, 1, 1, 1, 1, 0x1p24F}}}},
+                                            {0x1p24F, 0x1p24F + 4})});
+const Holds many_rows_hold({"SumTo"},
+                           {near_fp64(build_row_sum<6>),
+                            exact(build_row_sum<6>, {{{"x", {0x1p24F, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0x1p24F}}}},
+                                  {0x1p24F, 0x1p24F + 4})});
+
 TEST(Arithmetic, AcceptsShapesThatAreRepeated) {
   const std::vector<float> y = run_contract(
       [](Builder &b) {

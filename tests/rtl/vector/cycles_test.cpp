@@ -26,11 +26,12 @@ protected:
     x.read = [](const LinePlace &, std::uint32_t *line) { std::fill_n(line, S::kLanes, 0x3F800000U); };
     x.write = [](const LinePlace &, const std::uint32_t *) {};
     const std::uint64_t limit = dice.chance(0.5) ? UnitBench<S>::kMost : dice.below(2000);
+    const unsigned same = dice.chance(0.5) ? 0 : static_cast<unsigned>(dice.below(1U << isa::vector::kTiles));
     bench.load(words);
-    const UnitRun run = bench.run(x, always, 0, 0x1FF, limit);
-    const timing::VectorTimes model = timing::time_program({words, fault}, S::kG, strips, steps, limit);
-    const std::string what =
-        fmt::format("{} strips, {} steps, limit {}, fault {} at {}", strips, steps, limit, run.fault, run.fault_at);
+    const UnitRun run = bench.run(x, always, 0, 0x1FF, same, limit);
+    const timing::VectorTimes model = timing::time_program({words, fault, same}, S::kG, strips, steps, limit);
+    const std::string what = fmt::format("{} strips, {} steps, same {:#x}, limit {}, fault {} at {}", strips, steps,
+                                         same, limit, run.fault, run.fault_at);
     ASSERT_EQ(run.cycles, model.done + 1) << what;
     EXPECT_EQ(run.active, model.active) << what;
     EXPECT_EQ(run.stalled, model.stalled) << what;

@@ -18,20 +18,22 @@ using isa::vector::Words;
 using Key = std::tuple<unsigned, unsigned, std::uint32_t, std::uint32_t>;
 using Lines = std::map<Key, std::vector<std::uint32_t>>;
 
-/// A line's words depend on its place; of fp32's kinds each has a share.
-void fill_line(const LinePlace &at, std::uint32_t lanes, std::uint64_t seed, std::uint32_t *line) {
+/// A line's words depend on its place, the strip but for tiles of `same`; of fp32's kinds each has a share.
+void fill_line(LinePlace at, std::uint32_t lanes, std::uint64_t seed, unsigned same, std::uint32_t *line) {
+  if ((same >> at.tile & 1U) != 0) at.strip = 0;
   Dice dice(seed ^ (std::uint64_t{at.tile} << 40U | std::uint64_t{at.section} << 36U | std::uint64_t{at.strip} << 18U |
                     at.step));
   for (std::uint32_t i = 0; i < lanes; ++i)
     line[i] = random_fp32(dice);
 }
 
-Execution execution(std::uint32_t lanes, std::uint32_t strips, std::uint32_t steps, std::uint64_t seed, Lines &lines) {
+Execution execution(std::uint32_t lanes, std::uint32_t strips, std::uint32_t steps, std::uint64_t seed, Lines &lines,
+                    unsigned same = 0) {
   Execution x;
   x.lanes = lanes;
   x.strips = strips;
   x.steps = steps;
-  x.read = [=](const LinePlace &at, std::uint32_t *line) { fill_line(at, lanes, seed, line); };
+  x.read = [=](const LinePlace &at, std::uint32_t *line) { fill_line(at, lanes, seed, same, line); };
   x.write = [=, &lines](const LinePlace &at, const std::uint32_t *line) {
     EXPECT_TRUE(
         lines.emplace(Key{at.tile, at.section, at.strip, at.step}, std::vector<std::uint32_t>(line, line + lanes))
@@ -53,15 +55,16 @@ TYPED_TEST(VectorUnitPrograms, RandomOnesGiveTheInterpretersLines) {
     const Program program = random_program(dice);
     const auto strips = dice.between(1, 10 * TypeParam::kG), steps = dice.between(1, 7);
     const std::uint64_t seed = dice.bits();
+    const unsigned same = dice.chance(0.5) ? 0 : static_cast<unsigned>(dice.below(1U << isa::vector::kTiles));
     Lines right, got;
-    interpret(program, execution(TypeParam::kLanes, strips, steps, seed, right));
+    interpret(program, execution(TypeParam::kLanes, strips, steps, seed, right, same));
     const unsigned first = dice.between(0, 40);
     bench.load(encode(program), first);
     Dice stalls(seed);
     const double reads = dice.between(1, 4) * 0.25, writes = dice.between(1, 4) * 0.25;
     const UnitRun run = bench.run(
-        execution(TypeParam::kLanes, strips, steps, seed, got),
-        [&](bool read, std::uint64_t) { return stalls.chance(read ? reads : writes); }, first);
+        execution(TypeParam::kLanes, strips, steps, seed, got, same),
+        [&](bool read, std::uint64_t) { return stalls.chance(read ? reads : writes); }, first, 0x1FF, same);
     ASSERT_EQ(run.fault, 0U);
     ASSERT_EQ(got, right) << fmt::format("program {}, {} strips, {} steps", n, strips, steps);
     lines_compared += got.size();
@@ -96,6 +99,19 @@ TYPED_TEST(VectorUnitPrograms, CyclesAreOfLengthsAlone) {
   // With four lines a run, two runs' lines ahead do not cover the way from question to answer, three cycles.
   EXPECT_EQ(cycles(short_one, kGroup, 203, 1) - cycles(short_one, kGroup, 103, 1),
             TypeParam::kG == 1 ? 550U : 100U * kGroup);
+  // A line that is the same for all strips takes a cycle a run: less than an instruction does.
+  Program reading;
+  reading.sections[1] = {copy};
+  reading.sections[2] = {out};
+  reading.sections[2].front().operands[0] = reading.sections[2].front().operands[1] = isa::vector::reg(0);
+  bench.load(encode(reading));
+  const auto of_same = [&](std::uint32_t steps) {
+    Lines lines;
+    return bench.run(execution(TypeParam::kLanes, kGroup, steps, 1, lines, 1), always, 0, 0x1FF, 1);
+  };
+  const UnitRun more = of_same(203), less = of_same(103);
+  EXPECT_EQ(more.lines_read - less.lines_read, 100U);
+  EXPECT_EQ(more.cycles - less.cycles, 100U * 4);
 }
 
 /// Words that are changed, cut or swapped stop the unit with the code and index that check() has, or do not stop it.

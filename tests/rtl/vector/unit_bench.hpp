@@ -61,9 +61,10 @@ public:
     model_->write_i = 0;
   }
 
-  /// Lines go by `x`, whose lanes are the shape's. `fit`: the tiles and results that may be named. What is counted
-  /// beside the cycles is counted up to and including cycle `limit`. Fails the test if there is no end.
-  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF,
+  /// Lines go by `x`, whose lanes are the shape's. `fit`: the tiles and results that may be named; `same`: the tiles
+  /// whose lines are those of all strips. What is counted beside the cycles is counted up to and including cycle
+  /// `limit`. Fails the test if there is no end.
+  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF, unsigned same = 0,
               std::uint64_t limit = kMost) {
     UnitRun run;
     model_->start_i = 1;
@@ -71,6 +72,7 @@ public:
     model_->strips_i = x.strips;
     model_->steps_i = x.steps;
     model_->fit_i = fit;
+    model_->same_i = same;
     for (bool done = false; !done && run.cycles < kMost; ++run.cycles) {
       model_->rd_gnt_i = grants(true, run.cycles) ? 1 : 0;
       model_->wr_gnt_i = grants(false, run.cycles) ? 1 : 0;
