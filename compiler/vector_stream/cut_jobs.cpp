@@ -7,6 +7,7 @@
 #include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/job_commands_error.hpp"
 #include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/uneven_cut.hpp"
 
 #include <algorithm>
 
@@ -22,11 +23,18 @@ public:
   Cutter(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
 
   AreaPlan run() {
-    for (const auto &group : join_jobs(jobs_, npu_))
-      if (const auto *g = std::get_if<JobGroup>(&group))
-        cut(*g);
-      else
-        cut(std::get<MoveJob>(group));
+    const auto groups = join_jobs(jobs_, npu_);
+    const auto is_chain = [&](std::size_t at) {
+      const auto *group = at < groups.size() ? std::get_if<JobGroup>(&groups[at]) : nullptr;
+      return group != nullptr && !group->is_elementwise();
+    };
+    for (std::size_t at = 0; at < groups.size(); ++at)
+      if (const auto *group = std::get_if<JobGroup>(&groups[at])) {
+        has_chains_beside_ = is_chain(at - 1) || is_chain(at + 1);
+        cut(*group);
+      } else {
+        cut(std::get<MoveJob>(groups[at]));
+      }
     return std::move(plan_);
   }
 
@@ -40,10 +48,12 @@ private:
   struct Cut {
     const JobGroup &group;
     std::size_t lanes = 1, steps = 1, layout = 0;
+    bool over = false; ///< tiles_over()
   };
 
   Area area_of(const Cut &cut, const StridedArea &part) {
-    const GroupTiles largest = tiles_of(cut.group, {0, cut.lanes, 0, cut.steps}, npu_);
+    const StridedArea whole{0, cut.lanes, 0, cut.steps};
+    const GroupTiles largest = cut.over ? tiles_over(cut.group, whole, npu_) : tiles_of(cut.group, whole, npu_);
     GroupTiles all = tiles_of(cut.group, part, npu_);
     Area area;
     area.layout = cut.layout;
@@ -126,7 +136,15 @@ private:
       const ChainCutting chain(jobs_, group, npu_);
       if (chain.cycles() < whole.cycles) return cut_steps(group, chain);
     }
-    cut_rectangles(group, whole.lanes, group.steps());
+    UnevenCut uneven;
+    if (!has_chains_beside_) uneven = uneven_cut(group, whole.lanes, npu_);
+    if (uneven.lanes.empty()) return cut_rectangles(group, whole.lanes, group.steps());
+    std::size_t lane = 0;
+    for (const std::size_t lanes : uneven.lanes) { // of a layout each: operands may lie where results are stored from
+      plan_.areas.push_back(
+          area_of({group, uneven.most, group.steps(), next_layout_++, true}, {lane, lanes, 0, group.steps()}));
+      lane += lanes;
+    }
   }
 
   template <typename F> static JobGroup changed(JobGroup group, const F &change) {
@@ -289,6 +307,7 @@ private:
   const OpJobs &jobs_;
   const NpuConfig &npu_;
   std::size_t next_layout_ = 0;
+  bool has_chains_beside_ = false; ///< whose areas overlap with those of the group at hand
   AreaPlan plan_;
 };
 

@@ -21,6 +21,14 @@ bool lie_alike(const Area &a, const Area &b) {
          all_same(a.runs, b.runs, runs);
 }
 
+/// Whether a result is stored from where an operand was loaded to: this must not be loaded again before.
+bool stores_over(const Area &area) {
+  return std::any_of(area.stored.begin(), area.stored.end(), [&](const AreaTile &s) {
+    return std::any_of(area.loaded.begin(), area.loaded.end(),
+                       [&s](const AreaTile &t) { return t.spm.row == s.spm.row; });
+  });
+}
+
 class LayoutJoining {
 public:
   explicit LayoutJoining(std::vector<Area> &areas) : areas_(areas) {}
@@ -44,7 +52,8 @@ public:
 private:
   /// Whether these areas, of one layout, may be of that of the areas before.
   bool goes_on(std::size_t begin, std::size_t end) const {
-    if (begin == 0 || areas_[begin].runs.empty() || !lie_alike(areas_[begin - 1], areas_[begin])) return false;
+    if (begin == 0 || areas_[begin].runs.empty() || stores_over(areas_[begin])) return false;
+    if (!lie_alike(areas_[begin - 1], areas_[begin])) return false;
     for (std::size_t n = begin; n < end; ++n)
       for (const AreaTile &t : areas_[n].loaded)
         if (std::any_of(stored_.begin(), stored_.end(), [&t](const AreaTile &s) { return overlap(s, t); }))
