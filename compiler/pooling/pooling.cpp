@@ -5,6 +5,7 @@
 #include "compiler/vector_stream/group/lane_cycles.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,9 @@ using namespace pooling;
 
 constexpr std::uint64_t kRunCycles = 30;      ///< of a VECTOR and its TILEs, beside its lines, nearly
 constexpr std::uint64_t kTransferCycles = 12; ///< of a LOAD or STORE, beside its beats, nearly
+constexpr std::size_t kCuts = 10;             ///< that are judged
+constexpr std::size_t kLoadBytes = 4096;      ///< of a LOAD, nearly: the fetch of commands waits for LOADs before it
+constexpr std::uint64_t kStoreCycles = 160;   ///< of a STORE that waits for its turn between LOADs, nearly
 
 /// Writes an area of an image.
 class AreaWriter {
@@ -57,16 +61,21 @@ private:
       const auto [row, rows] = of_phase(pixels.rows, p, tiles.row_phases);
       if (rows == 0) continue;
       if (tiles.spread == 1 && tiles.col_phases == 1) {
-        add_rows(v, {row, rows}, pixels.cols, tiles.tiles[p], all);
+        const std::size_t bytes = pixels.cols.size() * work_.channels * (work_.values[v].fp32 ? 4 : 2);
+        const std::size_t most = std::max<std::size_t>(kLoadBytes / bytes, 1);
+        for (std::size_t done = 0; done < rows; done += most)
+          add_rows(v, {row + done * tiles.row_phases, std::min(most, rows - done), done}, pixels.cols, tiles.tiles[p],
+                   all);
         continue;
       }
       for (std::size_t col = pixels.cols.first; col < pixels.cols.end; ++col)
-        add_rows(v, {row, rows}, {col, col + 1}, tiles.tiles[p * tiles.col_phases + col % tiles.col_phases], all);
+        add_rows(v, {row, rows, 0}, {col, col + 1}, tiles.tiles[p * tiles.col_phases + col % tiles.col_phases], all);
     }
   }
 
   struct Rows {
     std::size_t first = 0, count = 0;
+    std::size_t tile_row = 0; ///< of the tile, where the first one is
   };
 
   /// Columns that begin inside a panel go by themselves up to its end.
@@ -84,8 +93,8 @@ private:
       t.rows = static_cast<std::uint32_t>(rows.count);
       t.cols = static_cast<std::uint32_t>(count);
       t.fp32 = work_.values[v].fp32;
-      t.spm = transfer_tile(tile, 0, (begin + done) / lanes_, lanes_);
-      t.spm.rot = static_cast<std::uint8_t>(lane);
+      t.spm = transfer_tile(tile, rows.tile_row, (begin + done) / lanes_, lanes_);
+      t.spm.rot = static_cast<std::uint8_t>((lane + rows.tile_row) % lanes_);
       all.push_back(t);
     }
   }
@@ -124,15 +133,15 @@ private:
 /// The positions of an image, cut.
 class Cut {
 public:
-  Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu) : work_(work), npu_(npu) {
+  Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu) : work_(&work), npu_(&npu) {
     const Extent all = positions_of(work);
     std::vector<Extent> largest(work.values.size(), Extent{0, 0});
     for (std::size_t row = 0; row < all.rows; row += size.rows)
       for (std::size_t col = 0; col < all.cols; col += size.cols) {
-        areas_.push_back(window_area(
-            work, {{row, std::min(all.rows, row + size.rows)}, {col, std::min(all.cols, col + size.cols)}}));
+        boxes_.push_back({{row, std::min(all.rows, row + size.rows)}, {col, std::min(all.cols, col + size.cols)}});
+        const WindowArea area = window_area(work, boxes_.back());
         for (std::size_t v = 0; v < largest.size(); ++v) {
-          const Box &pixels = areas_.back().pixels[v];
+          const Box &pixels = area.pixels[v];
           if (pixels.empty()) continue;
           largest[v] = {std::max(largest[v].rows, pixels.rows.size()), std::max(largest[v].cols, pixels.cols.size())};
         }
@@ -142,35 +151,40 @@ public:
       most_ = std::max({most_, extent.rows, extent.cols * work.stride.cols * work.channels + npu.lanes()});
   }
 
-  bool fits() const { return layout_.rows <= place_rows(npu_) && most_ <= kMostInField; }
+  bool fits() const { return layout_.rows <= place_rows(*npu_) && most_ <= kMostInField; }
 
   /// As if all areas were as the middle one.
   std::uint64_t cycles() const {
-    const Area area = AreaWriter(work_, layout_, npu_, 0, areas_[areas_.size() / 2]).run();
+    const Area area = area_of(0, boxes_[boxes_.size() / 2]);
     std::uint64_t busy = 0, moving = 0;
     for (const AreaRun &run : area.runs)
-      busy += kRunCycles +
-              lane_cycles(work_.walks[run.program].program, {divide_up(run.elements, npu_.lanes()), run.steps}, npu_);
+      busy += kRunCycles + lane_cycles(work_->walks[run.program].program,
+                                       {divide_up(run.elements, npu_->lanes()), run.steps}, *npu_);
     for (const auto *tiles : {&area.loaded, &area.stored})
       for (const AreaTile &t : *tiles)
-        moving += kTransferCycles + t.rows * (divide_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu_.bus_bytes) + 1);
-    return work_.batch * areas_.size() * std::max(busy, moving) + std::min(busy, moving);
+        moving += kTransferCycles + t.rows * (divide_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu_->bus_bytes) + 1);
+    const std::uint64_t storing = area.stored.size() * kStoreCycles;
+    return work_->batch * boxes_.size() * std::max({busy, moving, storing}) + std::min(busy, moving);
   }
 
   AreaPlan plan() const {
     AreaPlan plan;
-    for (const WindowWalk &walk : work_.walks)
+    for (const WindowWalk &walk : work_->walks)
       plan.programs.push_back(walk.words);
-    for (std::size_t image = 0; image < work_.batch; ++image)
-      for (const WindowArea &area : areas_)
-        plan.areas.push_back(AreaWriter(work_, layout_, npu_, image, area).run());
+    for (std::size_t image = 0; image < work_->batch; ++image)
+      for (const Box &box : boxes_)
+        plan.areas.push_back(area_of(image, box));
     return plan;
   }
 
 private:
-  const WindowWork &work_;
-  const NpuConfig &npu_;
-  std::vector<WindowArea> areas_;
+  Area area_of(std::size_t image, const Box &box) const {
+    return AreaWriter(*work_, layout_, *npu_, image, window_area(*work_, box)).run();
+  }
+
+  const WindowWork *work_;
+  const NpuConfig *npu_;
+  std::vector<Box> boxes_;
   WindowLayout layout_;
   std::size_t most_ = 0; ///< rows, elements side by side
 };
@@ -185,13 +199,13 @@ std::vector<std::size_t> sizes_of(std::size_t all) {
 
 } // namespace
 
-std::optional<AreaPlan> pooling_areas(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
+std::optional<AreaPlan> pooling_areas(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu,
+                                      const AreaCycles &cycles_of) {
   if (npu.vectors() == 0) return std::nullopt;
   const std::optional<WindowWork> work = window_work(graph, op);
   if (!work) return std::nullopt;
   const Extent all = positions_of(*work);
-  std::optional<Cut> best;
-  std::uint64_t least = 0;
+  std::vector<std::pair<std::uint64_t, Cut>> best; // ascending
   for (const std::size_t cols : sizes_of(all.cols))
     for (const std::size_t rows : sizes_of(all.rows))
       for (const bool by_phases : {false, true}) {
@@ -199,12 +213,23 @@ std::optional<AreaPlan> pooling_areas(const graph::Graph &graph, const graph::Op
         Cut cut(*work, {rows, cols}, by_phases, npu);
         if (!cut.fits()) continue;
         const std::uint64_t cycles = cut.cycles();
-        if (best && cycles >= least) continue;
-        least = cycles;
-        best.emplace(std::move(cut));
+        if (best.size() == kCuts && cycles >= best.back().first) continue;
+        const auto behind = std::find_if(best.begin(), best.end(), [&](const auto &b) { return cycles < b.first; });
+        best.emplace(behind, cycles, std::move(cut));
+        if (best.size() > kCuts) best.pop_back();
       }
-  if (!best) return std::nullopt;
-  return best->plan();
+  if (best.empty()) return std::nullopt;
+  if (!cycles_of) return best.front().second.plan();
+  std::optional<AreaPlan> chosen;
+  std::uint64_t least = 0;
+  for (const auto &[estimate, cut] : best) {
+    AreaPlan plan = cut.plan();
+    const std::uint64_t cycles = cycles_of(plan);
+    if (chosen && cycles >= least) continue;
+    least = cycles;
+    chosen = std::move(plan);
+  }
+  return chosen;
 }
 
 } // namespace gradweave::compiler

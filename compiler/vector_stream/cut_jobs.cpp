@@ -1,59 +1,40 @@
 #include "compiler/vector_stream/cut_jobs.hpp"
 
+#include "compiler/vector_stream/cut_chains.hpp"
+#include "compiler/vector_stream/cut_size.hpp"
 #include "compiler/vector_stream/group/across.hpp"
 #include "compiler/vector_stream/group/join_jobs.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/job_commands_error.hpp"
 #include "compiler/vector_stream/programs.hpp"
-
-#include <fmt/format.h>
+#include "compiler/vector_stream/uneven_cut.hpp"
 
 #include <algorithm>
-#include <map>
-#include <stdexcept>
 
 namespace gradweave::compiler {
 namespace {
 
 using isa::vector::Program;
 
-constexpr std::size_t kAreas = 32;               ///< if there is so much: transfers and lanes overlap but at both ends
-constexpr std::size_t kLeastAreaBytes = 1 << 13; ///< less does not hide what a command costs
-constexpr std::size_t kLinesAPart = 16;          ///< for each part of a repeated row: its LOADs cost little
-constexpr std::size_t kEnoughSteps = 16;         ///< of a part of a chain: handing on costs little
-
-std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
-
-/// The largest count up to `most` that fits; 0 if none does. What fits in a smaller count fits, too.
-template <typename Fits> std::size_t largest(std::size_t most, const Fits &fits) {
-  std::size_t low = 0;
-  while (low < most) {
-    const std::size_t middle = low + (most - low + 1) / 2;
-    if (fits(middle))
-      low = middle;
-    else
-      most = middle - 1;
-  }
-  return low;
-}
-
-/// So many rows an area that some areas overlap, if that is worth it.
-std::size_t rows_of_area(std::size_t all, std::size_t most, std::size_t row_bytes) {
-  const std::size_t worth =
-      std::max(parts_of(all, kAreas), parts_of(kLeastAreaBytes, std::max<std::size_t>(row_bytes, 1)));
-  return std::min(most, worth);
-}
+constexpr std::size_t kLinesAPart = 16; ///< for each part of a repeated row: its LOADs cost little
 
 class Cutter {
 public:
   Cutter(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
 
   AreaPlan run() {
-    for (const auto &group : join_jobs(jobs_, npu_))
-      if (const auto *g = std::get_if<JobGroup>(&group))
-        cut(*g);
-      else
-        cut(std::get<MoveJob>(group));
+    const auto groups = join_jobs(jobs_, npu_);
+    const auto is_chain = [&](std::size_t at) {
+      const auto *group = at < groups.size() ? std::get_if<JobGroup>(&groups[at]) : nullptr;
+      return group != nullptr && !group->is_elementwise();
+    };
+    for (std::size_t at = 0; at < groups.size(); ++at)
+      if (const auto *group = std::get_if<JobGroup>(&groups[at])) {
+        has_chains_beside_ = is_chain(at - 1) || is_chain(at + 1);
+        cut(*group);
+      } else {
+        cut(std::get<MoveJob>(groups[at]));
+      }
     return std::move(plan_);
   }
 
@@ -63,27 +44,16 @@ private:
   /// Lanes of so many strips.
   std::size_t lanes_of(std::size_t strips, std::size_t all) const { return std::min(all, strips * npu_.lanes()); }
 
-  /// Of a job, for people: its first result's.
-  const std::string &name_of(const JobGroup &group) const {
-    return jobs_.values[group.stages[0].results.at(0).value].name;
-  }
-
-  [[noreturn]] void fail_to_fit(const JobGroup &group, std::size_t lanes) const {
-    const std::size_t row = std::size_t{npu_.lanes()} * 2, rows = tiles_of(group, {0, lanes, 0, 1}, npu_).rows;
-    throw JobCommandsError(
-        fmt::format("job of '{}': {} lanes and a step of its tiles take {} bytes of the scratchpad; a "
-                    "place of NPU '{}' has {}. Give it more spm_bytes",
-                    name_of(group), lanes, rows * row, npu_.name, place_rows(npu_) * row));
-  }
-
   /// Areas of a group, their tiles where those of the largest area, lanes x steps, have them.
   struct Cut {
     const JobGroup &group;
     std::size_t lanes = 1, steps = 1, layout = 0;
+    bool over = false; ///< tiles_over()
   };
 
   Area area_of(const Cut &cut, const StridedArea &part) {
-    const GroupTiles largest = tiles_of(cut.group, {0, cut.lanes, 0, cut.steps}, npu_);
+    const StridedArea whole{0, cut.lanes, 0, cut.steps};
+    const GroupTiles largest = cut.over ? tiles_over(cut.group, whole, npu_) : tiles_of(cut.group, whole, npu_);
     GroupTiles all = tiles_of(cut.group, part, npu_);
     Area area;
     area.layout = cut.layout;
@@ -153,10 +123,28 @@ private:
   void cut(const JobGroup &group) {
     if (group.is_elementwise())
       cut_elements(group);
-    else if (const std::size_t lanes = cut_of_chains(group, npu_).lanes; lanes != 0)
-      cut_rectangles(group, lanes, group.steps());
     else
-      cut_long_chains(group);
+      cut_chains(group);
+  }
+
+  /// In lanes; in steps if whole chains do not fit, or if that takes less time, as all lanes go at once and the last
+  /// area is short.
+  void cut_chains(const JobGroup &group) {
+    const ChainCut whole = cut_of_chains(group, npu_);
+    if (whole.lanes == 0) return cut_steps(group, ChainCutting(jobs_, group, npu_));
+    if (ChainCutting::is_possible(group)) {
+      const ChainCutting chain(jobs_, group, npu_);
+      if (chain.cycles() < whole.cycles) return cut_steps(group, chain);
+    }
+    UnevenCut uneven;
+    if (!has_chains_beside_) uneven = uneven_cut(group, whole.lanes, npu_);
+    if (uneven.lanes.empty()) return cut_rectangles(group, whole.lanes, group.steps());
+    std::size_t lane = 0;
+    for (const std::size_t lanes : uneven.lanes) { // of a layout each: operands may lie where results are stored from
+      plan_.areas.push_back(
+          area_of({group, uneven.most, group.steps(), next_layout_++, true}, {lane, lanes, 0, group.steps()}));
+      lane += lanes;
+    }
   }
 
   template <typename F> static JobGroup changed(JobGroup group, const F &change) {
@@ -219,95 +207,31 @@ private:
     const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
     const std::size_t found =
         largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
-    if (found == 0) fail_to_fit(group, lanes_of(1, group.lanes()));
+    if (found == 0) fail_to_fit(jobs_, group, lanes_of(1, group.lanes()), npu_);
     const std::size_t lanes = whole_beats(lanes_of(found, group.lanes()), group.lanes(), npu_);
     const std::size_t most = largest(std::min(group.steps(), kMostInField),
                                      [&](std::size_t steps) { return fits(group, lanes, steps, npu_); });
-    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_));
-    const std::size_t steps = rows_of_area(group.steps(), most, bytes);
+    const std::size_t steps = rows_of_area(group.steps(), most, bytes_a_step(group, lanes, npu_));
     cut_rectangles(group, lanes, has_columns(group) ? whole_beats(steps, group.steps(), npu_) : steps);
   }
 
-  /// What a part of a chain reads and writes, under its own names.
-  static JobGroup group_of_part(const JobGroup &group, const ChainPart &part) {
-    const Stage &whole = group.stages[0];
-    Stage stage{&part.program, whole.lanes, whole.steps, {}, {}, false};
-    for (const unsigned i : part.operands)
-      stage.operands.push_back(whole.operands[i]);
-    for (const unsigned o : part.results)
-      stage.results.push_back(whole.results[o]);
-    JobGroup of_part;
-    of_part.stages = {stage};
-    of_part.in_memory = group.in_memory;
-    return of_part;
+  /// In steps, loop by loop, in parts that hand on variables.
+  void cut_steps(const JobGroup &group, const ChainCutting &chain) {
+    for (std::size_t lane = 0; lane < group.lanes(); lane += chain.lanes())
+      for (const unsigned loop : chain.loops())
+        cut_loop(group, chain, loop, lane);
   }
 
-  ChainPart part_of(const JobGroup &group, unsigned loop, bool first, bool last, std::size_t offset) const {
-    try {
-      return chain_part(*group.stages[0].program, loop, first, last, static_cast<std::uint32_t>(offset));
-    } catch (const std::length_error &error) {
-      throw JobCommandsError(fmt::format("job of '{}': {}. Give NPU '{}' more spm_bytes, so that whole chains fit",
-                                         name_of(group), error.what(), npu_.name));
-    }
-  }
-
-  /// Steps of a loop that fit a place, with all that its parts may need.
-  std::size_t steps_that_fit(const JobGroup &group, unsigned loop, std::size_t lanes) const {
-    const ChainPart part = part_of(group, loop, true, true, 0);
-    const JobGroup of_part = group_of_part(group, part);
-    return largest(std::min(group.steps(), kMostInField),
-                   [&](std::size_t steps) { return fits(of_part, lanes, steps, npu_); });
-  }
-
-  /// What is run once behind the last loop has the first step's elements of what moves with the steps: these are not
-  /// there any more.
-  void check_behind(const JobGroup &group, unsigned last_loop) const {
-    const Stage &stage = group.stages[0];
-    for (unsigned s = last_loop + 1; s < isa::vector::kSections; ++s)
-      for (std::size_t i = 0; i < stage.operands.size(); ++i)
-        if ((isa::vector::mask_of(stage.program->sections[s]) >> i & 1U) != 0 && stage.operands[i].step != 0)
-          throw JobCommandsError(
-              fmt::format("job of '{}': its chain does not fit NPU '{}', and cannot be cut, as it reads "
-                          "'{}' behind its loops. Read it in a section before them",
-                          name_of(group), npu_.name, jobs_.values[stage.operands[i].value].name));
-  }
-
-  /// Chains whose steps do not fit a place: loop by loop, in parts that hand on variables.
-  void cut_long_chains(const JobGroup &group) {
-    const std::vector<unsigned> loops = loops_of(*group.stages[0].program);
-    if (loops.empty()) fail_to_fit(group, lanes_of(1, group.lanes()));
-    check_behind(group, loops.back());
-    state_places_.clear();
-    for (const unsigned loop : loops)
-      for (const bool first : {true, false})
-        for (const unsigned reg : part_of(group, loop, first, false, 0).saved)
-          state_places_.try_emplace(reg, state_places_.size());
-    const auto is_enough = [&](std::size_t k) {
-      return state_places_.size() * 2 * k <= state_rows(npu_) &&
-             std::all_of(loops.begin(), loops.end(), [&](unsigned loop) {
-               return steps_that_fit(group, loop, lanes_of(k, group.lanes())) >= std::min(kEnoughSteps, group.steps());
-             });
-    };
-    std::size_t k = std::min(strips(group.lanes()), group_lanes() / npu_.lanes());
-    while (k > 1 && !is_enough(k))
-      --k;
-    for (std::size_t lane = 0; lane < group.lanes(); lane += k * npu_.lanes())
-      for (const unsigned loop : loops)
-        cut_loop(group, loop, lane, k);
-  }
-
-  void cut_loop(const JobGroup &group, unsigned loop, std::size_t lane, std::size_t strips) {
-    const std::size_t most_lanes = lanes_of(strips, group.lanes()), all = group.steps();
-    const std::size_t chunk = steps_that_fit(group, loop, most_lanes);
-    if (chunk == 0) fail_to_fit(group, most_lanes);
+  void cut_loop(const JobGroup &group, const ChainCutting &chain, unsigned loop, std::size_t lane) {
+    const std::size_t all = group.steps(), chunk = chain.steps(loop);
     for (std::size_t step = 0; step < all; step += chunk) {
-      const std::size_t steps = std::min(chunk, all - step), lanes = std::min(most_lanes, group.lanes() - lane);
+      const std::size_t steps = std::min(chunk, all - step), lanes = std::min(chain.lanes(), group.lanes() - lane);
       const bool first = step == 0, last = step + steps == all;
-      const ChainPart part = part_of(group, loop, first, last, step);
+      const ChainPart part = chain.part(loop, first, last, step);
       const JobGroup of_part = group_of_part(group, part);
       if (step == 0 || step == chunk || last) ++next_layout_; // other tiles
-      Area area = area_of({of_part, most_lanes, chunk, next_layout_}, {lane, lanes, step, steps});
-      area.runs[0].state = tiles_handed_on(part, {state_places_, 0, strips, lanes});
+      Area area = area_of({of_part, chain.lanes(), chunk, next_layout_}, {lane, lanes, step, steps});
+      area.runs[0].state = tiles_handed_on(part, {chain.states(), 0, strips(chain.lanes()), lanes});
       plan_.areas.push_back(std::move(area));
     }
     ++next_layout_;
@@ -383,7 +307,7 @@ private:
   const OpJobs &jobs_;
   const NpuConfig &npu_;
   std::size_t next_layout_ = 0;
-  std::map<unsigned, std::size_t> state_places_; ///< of registers
+  bool has_chains_beside_ = false; ///< whose areas overlap with those of the group at hand
   AreaPlan plan_;
 };
 

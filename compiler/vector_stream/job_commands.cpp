@@ -1,6 +1,7 @@
 #include "compiler/vector_stream/job_commands.hpp"
 
 #include "compiler/vector_stream/cut_jobs.hpp"
+#include "compiler/vector_stream/join_layouts.hpp"
 #include "compiler/vector_stream/pack_areas.hpp"
 #include "compiler/vector_stream/section.hpp"
 
@@ -14,6 +15,7 @@ std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std
     throw JobCommandsError(fmt::format("NPU '{}' has no vector unit; give it one by vector_groups", npu.name));
   AreaPlan plan = cut_jobs(jobs, npu);
   pack_areas(plan, npu);
+  join_layouts(plan);
   return section_commands(plan, addresses, npu, first_semaphore);
 }
 

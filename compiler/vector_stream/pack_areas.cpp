@@ -20,30 +20,10 @@ std::size_t bytes_of(const std::vector<AreaTile> &tiles) {
   return bytes;
 }
 
-bool overlap(const AreaTile &a, const AreaTile &b) {
-  return a.value == b.value && a.first < b.end() && b.first < a.end();
-}
-
 /// The same elements, lying alike.
 bool same_elements(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.rows == b.rows && a.cols == b.cols && a.period == b.period &&
          (a.rows == 1 || a.pitch == b.pitch) && a.spm.pstride == b.spm.pstride && a.spm.rot == b.spm.rot;
-}
-
-template <typename T, typename Same> bool all_same(const std::vector<T> &a, const std::vector<T> &b, const Same &same) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
-}
-
-/// Whether both have their tiles at the same rows.
-bool lie_alike(const Area &a, const Area &b) {
-  const auto tiles = [](const AreaTile &s, const AreaTile &t) {
-    return s.spm.row == t.spm.row && s.spm.pstride == t.spm.pstride && s.cols == t.cols;
-  };
-  const auto views = [](const isa::VectorTile &s, const isa::VectorTile &t) {
-    return s.spm.row == t.spm.row && s.spm.pstride == t.spm.pstride && s.cols == t.cols;
-  };
-  const auto runs = [&](const AreaRun &s, const AreaRun &t) { return all_same(s.tiles, t.tiles, views); };
-  return all_same(a.loaded, b.loaded, tiles) && all_same(a.stored, b.stored, tiles) && all_same(a.runs, b.runs, runs);
 }
 
 /// Rows of a tile that is not loaded again, and where it is.
@@ -90,23 +70,9 @@ private:
 
   void end_pack() {
     if (!pack_) return;
-    const bool goes_on = !packed_.empty() && layout_ != 0 && packed_.back().layout == layout_ &&
-                         lie_alike(packed_.back(), *pack_) && !reads_stored(*pack_);
-    if (!goes_on) {
-      layout_ = next_layout_++;
-      stored_.clear();
-    }
-    pack_->layout = layout_;
-    stored_.insert(stored_.end(), pack_->stored.begin(), pack_->stored.end());
+    pack_->layout = next_layout_++;
     packed_.push_back(std::move(*pack_));
     pack_.reset();
-  }
-
-  /// Whether an area loads what one before of the layout stores.
-  bool reads_stored(const Area &area) const {
-    return std::any_of(area.loaded.begin(), area.loaded.end(), [this](const AreaTile &t) {
-      return std::any_of(stored_.begin(), stored_.end(), [&t](const AreaTile &s) { return overlap(s, t); });
-    });
   }
 
   std::uint32_t rows_of(const isa::SpmTile &spm, std::uint32_t cols) const {
@@ -182,8 +148,6 @@ private:
   std::optional<Area> pack_; ///< that is being made
   std::uint32_t rows_ = 0;   ///< of the scratchpad, that it takes
   std::size_t most_bytes_ = 0, next_layout_ = 1;
-  std::size_t layout_ = 0;       ///< of the last pack
-  std::vector<AreaTile> stored_; ///< by all of that layout
 };
 
 } // namespace

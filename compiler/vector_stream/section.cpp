@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -26,8 +27,8 @@ constexpr auto kStoreEngine = static_cast<std::uint8_t>(isa::Engine::STORE);
 
 using Semaphores = std::vector<std::uint8_t>;
 
-/// A queue holds no more STOREs, and few runs with their TILEs.
-constexpr std::size_t kManyStores = 8, kManyRuns = 6;
+/// A queue holds no more commands: what is behind them in the stream waits.
+constexpr std::size_t kQueue = 8;
 
 bool same(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
@@ -52,10 +53,11 @@ public:
       if (n == 0) emit_loads(0, false);
       // LOADs stand before the runs that they overlap with: whose queue would hold them up.
       const bool next = n + 1 < plan_.areas.size();
-      if (next) emit_loads(n + 1, false);
-      emit_runs(n);
+      Transfers loads;
+      if (next) loads = loads_of(n + 1, false);
+      emit_runs(n, std::move(loads));
       if (may_spread(n)) continue; // its STOREs stand among the next area's runs
-      emit_stores(n);
+      emit_all(stores_of(n));
       if (next && waits_for_memory(n + 1)) emit_loads(n + 1, true);
       pieces.push_back(std::move(out_));
       out_.clear();
@@ -86,12 +88,11 @@ private:
            std::find(reads_stored_[n].begin(), reads_stored_[n].end(), true) != reads_stored_[n].end();
   }
 
-  /// So many STOREs that the queue holds up all behind them, among them the runs of the next area: if these are many,
-  /// so that they would not wait for the STOREs in turn, the STOREs are better spread over them. No LOAD must wait for
-  /// them.
+  /// So many STOREs that the queue holds up all behind them, among them the runs of the next area: these go first. No
+  /// LOAD must wait for the STOREs.
   bool may_spread(std::size_t n) const {
-    return n + 1 < plan_.areas.size() && goes_on(n) && area(n).stored.size() > kManyStores &&
-           area(n + 1).runs.size() >= kManyRuns && !waits_for_memory(n + 1) && !waits_for_memory(n + 2);
+    return n + 1 < plan_.areas.size() && goes_on(n) && area(n).stored.size() > kQueue && !area(n + 1).runs.empty() &&
+           !waits_for_memory(n + 1) && !waits_for_memory(n + 2);
   }
 
   /// Whether the next area in the place has its tiles where this one has them: then operands and results are replaced
@@ -144,17 +145,30 @@ private:
     return all;
   }
 
-  /// The transfers, or a SYNC if there are none: the first waits, the last posts.
-  void emit_transfers(const std::vector<isa::DmaCommand> &transfers, bool store, const Semaphores &waits,
-                      const Semaphores &posts) {
-    if (transfers.empty()) emit(isa::SyncCommand{store ? kStoreEngine : kLoadEngine}, waits, posts);
-    for (const isa::DmaCommand &d : transfers)
-      emit(d, &d == &transfers.front() ? waits : Semaphores(), &d == &transfers.back() ? posts : Semaphores());
+  /// LOADs or STOREs of an area, or a SYNC if there are none: the first waits, the last posts.
+  struct Transfers {
+    std::vector<isa::DmaCommand> all;
+    bool store = false;
+    bool some = false;    ///< there is something to emit
+    std::size_t next = 0; ///< that is not emitted yet
+    Semaphores waits, posts;
+  };
+
+  /// Those that are not emitted yet, up to the `end`-th.
+  void emit_up_to(Transfers &t, std::size_t end) {
+    if (t.some && t.all.empty()) emit(isa::SyncCommand{t.store ? kStoreEngine : kLoadEngine}, t.waits, t.posts);
+    t.some = t.some && !t.all.empty();
+    for (; t.some && t.next < std::min(end, t.all.size()); ++t.next)
+      emit(t.all[t.next], t.next == 0 ? t.waits : Semaphores(), t.next + 1 == t.all.size() ? t.posts : Semaphores());
   }
+  void emit_all(Transfers &&t) { emit_up_to(t, t.all.size()); }
+
+  void emit_loads(std::size_t n, bool of_stored) { emit_all(loads_of(n, of_stored)); }
 
   /// LOADs of what nothing in the section stores before, or of the rest, which waits for that. The first waits for
   /// room.
-  void emit_loads(std::size_t n, bool of_stored) {
+  Transfers loads_of(std::size_t n, bool of_stored) {
+    Transfers transfers;
     std::vector<AreaTile> &held = held_[n % 2];
     if (!of_stored && n >= 2 && !goes_on(n - 2)) held.clear();
     std::vector<isa::DmaCommand> loads;
@@ -167,33 +181,47 @@ private:
     }
     const bool all = of_stored || !waits_for_memory(n), goes_first = !of_stored || !has_room_;
     has_room_ = all || !loads.empty();
-    if (!has_room_) return;
-    Semaphores waits, posts;
-    if (n >= 2 && goes_first) waits.push_back(goes_on(n - 2) ? kRead : kFree);
-    if (of_stored) waits.push_back(kInMemory);
-    if (all) posts.push_back(area(n).runs.empty() ? kMoved : kLoaded);
-    emit_transfers(loads, false, waits, posts);
+    if (!has_room_) return transfers;
+    transfers.some = true;
+    if (n >= 2 && goes_first) transfers.waits.push_back(goes_on(n - 2) ? kRead : kFree);
+    if (of_stored) transfers.waits.push_back(kInMemory);
+    if (all) transfers.posts.push_back(area(n).runs.empty() ? kMoved : kLoaded);
     if (all) held = area(n).loaded;
+    transfers.all = std::move(loads);
+    return transfers;
   }
 
-  void emit_stores(std::size_t n) { emit_stores(n, 0, area(n).stored.size()); }
-
-  /// Some of an area's STOREs.
-  void emit_stores(std::size_t n, std::size_t begin, std::size_t end) {
-    std::vector<isa::DmaCommand> some;
-    for (std::size_t i = begin; i < end; ++i)
-      some.push_back(transfer(area(n).stored[i], n, true));
-    Semaphores waits, posts;
-    if (begin == 0) waits.push_back(area(n).runs.empty() ? kMoved : kComputed);
-    const bool last = end == area(n).stored.size();
-    if (last && !is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
-    if (last && waits_for_memory(n + 1)) posts.push_back(kInMemory);
-    emit_transfers(some, true, waits, posts);
+  Transfers stores_of(std::size_t n) const {
+    Transfers transfers;
+    transfers.store = transfers.some = true;
+    for (const AreaTile &t : area(n).stored)
+      transfers.all.push_back(transfer(t, n, true));
+    transfers.waits.push_back(area(n).runs.empty() ? kMoved : kComputed);
+    if (!is_last_in_place(n)) transfers.posts.push_back(goes_on(n) ? kStored : kFree);
+    if (waits_for_memory(n + 1)) transfers.posts.push_back(kInMemory);
+    return transfers;
   }
 
-  /// The first run waits, the last posts.
-  void emit_runs(std::size_t n) {
+  /// Nearly the cycles of a run.
+  std::size_t weight(const AreaRun &run) const {
+    const std::size_t lanes = std::size_t{4} * npu_.vector_groups * npu_.lanes();
+    return (run.elements + lanes - 1) / lanes * run.steps * plan_.programs[run.program].size();
+  }
+
+  /// The first run waits, the last posts. The next area's LOADs, and STOREs of the one before if these are spread, go
+  /// beside them: as many stand behind a run in the stream as are done while those before it run, and as many as the
+  /// queue holds.
+  void emit_runs(std::size_t n, Transfers loads) {
     const std::vector<AreaRun> &runs = area(n).runs;
+    Transfers stores = n > 0 && may_spread(n - 1) ? stores_of(n - 1) : Transfers();
+    std::size_t all = 0, before = 0;
+    for (const AreaRun &run : runs)
+      all += weight(run);
+    const auto share = [&](const Transfers &t) {
+      const std::size_t ahead = std::min(kQueue, t.all.size());
+      return ahead + (t.all.size() - ahead) * before / std::max<std::size_t>(all, 1);
+    };
+    if (!stores.some) emit_up_to(loads, share(loads));
     for (const AreaRun &run : runs) {
       Semaphores waits, posts;
       if (&run == &runs.front()) {
@@ -205,15 +233,12 @@ private:
         if (goes_on(n)) posts.push_back(kRead);
       }
       emit_run(run, n, waits, posts);
-      if (n > 0 && may_spread(n - 1))
-        emit_share_of_stores(n - 1, static_cast<std::size_t>(&run - &runs.front()), runs.size());
+      emit_up_to(loads, share(loads));
+      emit_up_to(stores, share(stores));
+      before += weight(run);
     }
-  }
-
-  /// One of so many shares.
-  void emit_share_of_stores(std::size_t n, std::size_t share, std::size_t shares) {
-    const std::size_t all = area(n).stored.size(), begin = share * all / shares, end = (share + 1) * all / shares;
-    if (begin < end) emit_stores(n, begin, end);
+    emit_all(std::move(loads));
+    emit_all(std::move(stores));
   }
 
   void emit_run(const AreaRun &run, std::size_t n, const Semaphores &waits, const Semaphores &posts) {

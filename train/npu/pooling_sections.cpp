@@ -34,19 +34,31 @@ public:
   }
 
 private:
-  std::optional<compiler::AreaPlan> judge(const Op &op) {
-    std::optional<compiler::AreaPlan> areas = compiler::pooling_areas(graph_, op, npu_);
-    if (!areas) return std::nullopt;
-    const compiler::OpJobs jobs = compiler::lower_op(graph_, op);
+  /// An op by itself, in a memory of its own.
+  struct Alone {
+    compiler::OpJobs jobs;
     std::vector<std::uint64_t> addresses;
+  };
+
+  Alone alone(const Op &op) {
+    Alone a{compiler::lower_op(graph_, op), {}};
     std::uint64_t end = 0;
-    for (const compiler::JobValue &value : jobs.values) {
-      addresses.push_back(compiler::round_up(end, compiler::kTensorAlignment));
-      end = addresses.back() + value.elements * graph::bytes_of(value.type);
+    for (const compiler::JobValue &value : a.jobs.values) {
+      a.addresses.push_back(compiler::round_up(end, compiler::kTensorAlignment));
+      end = a.addresses.back() + value.elements * graph::bytes_of(value.type);
     }
     timed_.memory.size_bytes = end + kStreamRoom;
-    const std::uint64_t by_areas = cycles(compiler::section_commands(*areas, addresses, npu_, 0));
-    if (by_areas >= cycles(compiler::job_commands(jobs, addresses, npu_))) return std::nullopt;
+    return a;
+  }
+
+  std::optional<compiler::AreaPlan> judge(const Op &op) {
+    std::optional<Alone> a; // of an op that has areas
+    const auto by_areas = [&](const compiler::AreaPlan &plan) {
+      if (!a) a = alone(op);
+      return cycles(compiler::section_commands(plan, a->addresses, npu_, 0));
+    };
+    std::optional<compiler::AreaPlan> areas = compiler::pooling_areas(graph_, op, npu_, by_areas);
+    if (!areas || by_areas(*areas) >= cycles(compiler::job_commands(a->jobs, a->addresses, npu_))) return std::nullopt;
     return areas;
   }
 

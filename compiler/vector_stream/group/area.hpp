@@ -23,6 +23,11 @@ struct AreaTile {
   std::size_t end() const { return first + (rows - 1) * pitch + (period == 0 || period > cols ? cols : period); }
 };
 
+/// Whether elements of one may lie between those of the other.
+inline bool overlap(const AreaTile &a, const AreaTile &b) {
+  return a.value == b.value && a.first < b.end() && b.first < a.end();
+}
+
 /// A run of a program.
 struct AreaRun {
   std::size_t program = 0; ///< which of AreaPlan::programs

@@ -12,9 +12,6 @@ namespace gradweave::compiler {
 namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
-/// Of two areas that are under way at once, cycles that each takes at least: what its LOADs, runs and STOREs wait for
-/// each other.
-constexpr std::uint64_t kLeastAreaCycles = 160;
 
 /// Chooses tiles stage by stage. A result is a tile of its own, so that no program writes what it reads.
 class TileChoice {

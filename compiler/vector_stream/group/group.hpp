@@ -67,6 +67,10 @@ std::size_t whole_beats(std::size_t count, std::size_t all, const NpuConfig &npu
 /// Whether a place holds so much of the group.
 bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
 
+/// Of two areas that are under way at once, cycles that each takes at least: what its LOADs, runs and STOREs wait for
+/// each other.
+inline constexpr std::uint64_t kLeastAreaCycles = 160;
+
 /// Lanes of an area for which whole chains take the least time, nearly, and that time in cycles.
 struct ChainCut {
   std::size_t lanes = 0; ///< 0: not even a strip fits

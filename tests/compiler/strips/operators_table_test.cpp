@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <bitset>
 #include <map>
-#include <set>
 
 namespace gradweave::compiler {
 namespace {
@@ -29,10 +28,13 @@ struct OperatorRow {
   double reads = 0, writes = 0; ///< lines, of full ones
   double programs = 0;          ///< its programs' cycles on full lines, without begin and end
   double unit = 0, cycles = 0;  ///< with a command in the unit; in all
+  double moved = 0;             ///< what crosses the bus, in cycles of the memory
 
   double bound() const { return std::max({lanes, reads, writes}); }
   double of_programs() const { return bound() / programs; }
   double of_all() const { return std::max(bound(), memory) / cycles; }
+  /// How busy that one is which has more to do.
+  double busier() const { return std::max(unit, moved) / cycles; }
 };
 
 class OperatorTable {
@@ -60,6 +62,7 @@ public:
       row.unit += counted(isa::Counter::VECTOR_ACTIVE) + counted(isa::Counter::VECTOR_PORT) +
                   counted(isa::Counter::VECTOR_DRAIN);
       row.cycles += static_cast<double>(run.cycles());
+      row.moved += static_cast<double>(run.accesses.dram_bytes() * npu_.memory.bytes_den) / npu_.memory.bytes_num;
     }
     largest = row;
   }
@@ -111,7 +114,9 @@ private:
     const std::vector<std::uint64_t> addresses = SectionPlaces(jobs).addresses;
     Sections best = sections_.of(jobs, addresses);
     if (!op.op->attributes.has("kernel_shape")) return best;
-    const auto areas = pooling_areas(op.step->graph, *op.op, npu_);
+    const auto areas = pooling_areas(op.step->graph, *op.op, npu_, [&](const AreaPlan &plan) {
+      return timing::run(npu_, section_commands(plan, addresses, npu_, 0)).cycles();
+    });
     if (!areas) return best;
     Sections other{section_commands(*areas, addresses, npu_, 0)};
     return cycles(other) < cycles(best) ? other : best;
@@ -122,9 +127,10 @@ private:
   std::map<std::string, OperatorRow> rows_;
 };
 
-/// Operators that memory bounds, alone and large: at least 95 % of its bandwidth.
-const std::set<std::string> kFillMemory = {
-    "Add", "AdamW", "Bias", "Cast", "GatherGradient", "Relu", "ReluGradient", "Sgd", "SoftmaxGradient", "SumTo"};
+/// Of operators that keep neither memory nor the unit busy for 95 % of their cycles, how much they do. Tanh and its
+/// gradient, here, are of 1,248 elements.
+const std::map<std::string, double> kWait = {
+    {"MaxPool", 0.93}, {"MaxPoolGradient", 0.94}, {"Softmax", 0.92}, {"Tanh", 0.45}, {"TanhGradient", 0.53}};
 
 /// Of the greater of lanes and lines, from the scratchpad: at most a tenth more cycles.
 constexpr double kFromScratchpad = 0.91;
@@ -136,12 +142,15 @@ TEST(OperatorsTable, OfWholeNetworksOnSmall) {
   for (const StepOp &op : distinct_ops(networks))
     if (has_jobs(*op.op->type)) ASSERT_NO_FATAL_FAILURE(table.add(op));
   for (const auto &[name, row] : table.rows()) {
-    fmt::print("| {} | {:.0f} | {:.1f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} % | {:.0f} | {:.0f} | {:.0f} | {:.0f} % |\n",
+    fmt::print("| {} | {:.0f} | {:.1f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} % | {:.0f} | {:.0f} | {:.0f} | {:.0f} | "
+               "{:.0f} % | {:.1f} % |\n",
                name, row.elements, row.operations / row.elements, row.lanes, std::max(row.reads, row.writes),
-               row.programs, 100 * row.of_programs(), row.unit, row.memory, row.cycles, 100 * row.of_all());
+               row.programs, 100 * row.of_programs(), row.unit, row.memory, row.moved, row.cycles, 100 * row.of_all(),
+               100 * row.busier());
     EXPECT_GE(row.unit, row.bound()) << name;
     EXPECT_GE(row.of_programs(), kFromScratchpad) << name;
-    if (kFillMemory.count(name) != 0) EXPECT_GE(row.of_all(), 0.95) << name;
+    const auto waits = kWait.find(name);
+    EXPECT_GE(row.busier(), waits == kWait.end() ? 0.95 : waits->second) << name;
   }
 }
 
