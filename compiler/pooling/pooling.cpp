@@ -130,15 +130,24 @@ private:
   Area out_;
 };
 
+/// As few parts as have at most `most` each.
+std::vector<Range> even_parts(std::size_t all, std::size_t most) {
+  const std::size_t count = divide_up(all, most);
+  std::vector<Range> parts;
+  for (std::size_t part = 0; part < count; ++part)
+    parts.push_back({part * all / count, (part + 1) * all / count});
+  return parts;
+}
+
 /// The positions of an image, cut.
 class Cut {
 public:
   Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu) : work_(&work), npu_(&npu) {
     const Extent all = positions_of(work);
     std::vector<Extent> largest(work.values.size(), Extent{0, 0});
-    for (std::size_t row = 0; row < all.rows; row += size.rows)
-      for (std::size_t col = 0; col < all.cols; col += size.cols) {
-        boxes_.push_back({{row, std::min(all.rows, row + size.rows)}, {col, std::min(all.cols, col + size.cols)}});
+    for (const Range &rows : even_parts(all.rows, size.rows))
+      for (const Range &cols : even_parts(all.cols, size.cols)) {
+        boxes_.push_back({rows, cols});
         const WindowArea area = window_area(work, boxes_.back());
         for (std::size_t v = 0; v < largest.size(); ++v) {
           const Box &pixels = area.pixels[v];
@@ -167,13 +176,23 @@ public:
     return work_->batch * boxes_.size() * std::max({busy, moving, storing}) + std::min(busy, moving);
   }
 
+  /// The first area and the last are halved: beside the first LOADs, and the last STOREs, nothing runs.
   AreaPlan plan() const {
     AreaPlan plan;
     for (const WindowWalk &walk : work_->walks)
       plan.programs.push_back(walk.words);
     for (std::size_t image = 0; image < work_->batch; ++image)
-      for (const Box &box : boxes_)
-        plan.areas.push_back(area_of(image, box));
+      for (const Box &box : boxes_) {
+        const bool first = image == 0 && &box == &boxes_.front();
+        const bool last = image + 1 == work_->batch && &box == &boxes_.back();
+        const std::size_t middle = box.rows.first + divide_up(box.rows.size(), 2);
+        if ((first || last) && middle < box.rows.end) {
+          plan.areas.push_back(area_of(image, {{box.rows.first, middle}, box.cols}));
+          plan.areas.push_back(area_of(image, {{middle, box.rows.end}, box.cols}));
+        } else {
+          plan.areas.push_back(area_of(image, box));
+        }
+      }
     return plan;
   }
 

@@ -129,8 +129,7 @@ private:
 
 /// Of operators that keep neither memory nor the unit busy for 95 % of their cycles, how much they do. Tanh and its
 /// gradient, here, are of 1,248 elements.
-const std::map<std::string, double> kWait = {
-    {"MaxPool", 0.93}, {"MaxPoolGradient", 0.94}, {"Softmax", 0.92}, {"Tanh", 0.45}, {"TanhGradient", 0.53}};
+const std::map<std::string, double> kWait = {{"Softmax", 0.92}, {"Tanh", 0.45}, {"TanhGradient", 0.53}};
 
 /// Of the greater of lanes and lines, from the scratchpad: at most a tenth more cycles.
 constexpr double kFromScratchpad = 0.91;
