@@ -159,11 +159,10 @@ private:
   compiler::SearchedStep found_;
 };
 
-/// Tiles are parts of the layer, areas of the scratchpad.
+/// Parts are of the layer, areas of the scratchpad. Tiles may be larger than the layer: they are as others of the step.
 void TimedStep::check(const PhasePlan &plan, const Layer &layer) const {
   const compiler::TileShape largest = compiler::largest_tile(plan.kind, layer);
-  const bool fits = plan.tile.m <= largest.m && plan.tile.k <= largest.k && plan.tile.n <= largest.n &&
-                    plan.parts.count <= compiler::side_of(largest, plan.parts.dim) && plan.parts.cores <= npu_.cores;
+  const bool fits = plan.parts.count <= compiler::side_of(largest, plan.parts.dim) && plan.parts.cores <= npu_.cores;
   if (!fits || compiler::product_count(plan.kind, plan.tile, layer) > compiler::kMostProducts)
     throw std::invalid_argument(fmt::format("layer '{}': '{}' is no plan of it", layer.name, plan_text(plan)));
   const std::uint32_t rows = npu_.spm_rows();
