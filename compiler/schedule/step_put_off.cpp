@@ -49,6 +49,12 @@ struct StepWalk::Balance {
   std::int64_t slack() const {
     return longest() - std::max({std::min(array, memory), std::min(memory, unit), std::min(unit, array)});
   }
+  /// What one waits for while the other does not, at most, could be saved.
+  std::int64_t saved_beside(const Balance &o) const {
+    Balance both = *this;
+    both += o;
+    return longest() + o.longest() - both.longest();
+  }
   Balance &operator+=(const Balance &o) {
     array += o.array;
     memory += o.memory;
@@ -324,12 +330,7 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
   std::vector<Balance> host(sections_.size());
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
     host[s] = balance_of(s, s + 1);
-  /// What one waits for while the other does not, at most, could be saved.
-  const auto saved = [&](std::size_t s, std::size_t h) {
-    Balance both = gradient[s];
-    both += host[h];
-    return gradient[s].longest() + host[h].longest() - both.longest();
-  };
+  const auto saved = [&](std::size_t s, std::size_t h) { return gradient[s].saved_beside(host[h]); };
   std::vector<std::size_t> order;
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
     if (gradient[s].slack() != 0 && sections_[s].later == 0) order.push_back(s);
