@@ -49,6 +49,12 @@ struct StepWalk::Balance {
   std::int64_t slack() const {
     return longest() - std::max({std::min(array, memory), std::min(memory, unit), std::min(unit, array)});
   }
+  /// What one waits for while the other does not, at most, could be saved.
+  std::int64_t saved_beside(const Balance &o) const {
+    Balance both = *this;
+    both += o;
+    return longest() + o.longest() - both.longest();
+  }
   Balance &operator+=(const Balance &o) {
     array += o.array;
     memory += o.memory;
@@ -284,6 +290,23 @@ bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::u
   return false;
 }
 
+/// Whether sections of the vector unit that run together could come to stand in one another.
+bool StepWalk::mix_sections(const std::vector<PhasePlan> &plans) {
+  std::size_t sections = 0;
+  bool woven = false;
+  for (const PhasePlan &plan : plans) {
+    if (!plan.woven && !plan.joined) {
+      sections = 0;
+      woven = false;
+    }
+    if (!plan.section) continue;
+    ++sections;
+    woven = woven || plan.woven;
+    if (sections > 1 && woven) return true;
+  }
+  return false;
+}
+
 /// Whether the gradient of a section may run beside another one. Sections of the vector unit stand in no other one's.
 bool StepWalk::may_host(std::size_t host, std::size_t section) const {
   if (is_woven(host)) return false;
@@ -307,12 +330,7 @@ void StepWalk::try_putting_off(std::uint64_t changes) {
   std::vector<Balance> host(sections_.size());
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
     host[s] = balance_of(s, s + 1);
-  /// What one waits for while the other does not, at most, could be saved.
-  const auto saved = [&](std::size_t s, std::size_t h) {
-    Balance both = gradient[s];
-    both += host[h];
-    return gradient[s].longest() + host[h].longest() - both.longest();
-  };
+  const auto saved = [&](std::size_t s, std::size_t h) { return gradient[s].saved_beside(host[h]); };
   std::vector<std::size_t> order;
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)
     if (gradient[s].slack() != 0 && sections_[s].later == 0) order.push_back(s);

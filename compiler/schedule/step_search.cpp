@@ -25,7 +25,7 @@ constexpr std::uint64_t kParts = 8;
 /// Changes of two neighbours at most that are tried to weave them.
 constexpr std::uint64_t kWeavings = 500;
 /// Weaving, parts and gradients are tried again as long as a round gains one part of so many of the cost.
-constexpr std::uint64_t kRoundGain = 250;
+constexpr std::uint64_t kRoundGain = 1000;
 /// From a placement, a pair that has gained nothing by one part of so many of them is left as it is.
 constexpr std::uint64_t kPatience = 8;
 /// From a placement, walks from conventional plans that are found late take one part of so many of the work of all

@@ -122,9 +122,11 @@ std::uint64_t StepWalk::cost(std::size_t first, std::size_t end, std::uint64_t l
   for_phases(first, end,
              [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections_[s].array[phase]; });
   if (judge_.least_of_cycles(array) >= limit) return kNoPlan;
+  const std::vector<PhasePlan> plans = range(first, end);
+  if (mix_sections(plans)) return kNoPlan;
   std::uint64_t lost = 0;
   const std::optional<Program> program =
-      allocate(range(first, end), layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit, true), &lost);
+      allocate(plans, layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit, true), &lost);
   work_.bursts += lost * kBurstsOfAProduct;
   if (!program) return kNoPlan;
   work_.bursts += program->work() * kBurstsOfAProduct;

@@ -84,7 +84,10 @@ std::string JobRun::blame() {
 /// A convolution's result against the convolution itself.
 void JobRun::check_directly(const TensorBinding &binding, const HostTensor &got) {
   const compiler::Layer &layer = compiled_.layers[binding.layer];
-  const HostTensor image = make_image(layer, spec_.network, spec_.data, spec_.seed);
+  const std::int32_t x = compiled_.layout.place(binding.layer, compiler::Tensor::kX);
+  const std::uint32_t owner = // the first layer that reads the image, for whose name it has its data
+      x == compiler::Layout::kNone ? binding.layer : compiled_.layout.tensors[static_cast<std::size_t>(x)].layer;
+  const HostTensor image = make_image(compiled_.layers[owner], spec_.network, spec_.data, spec_.seed);
   const Comparison comparison = compare_direct(got, layer, image, golden_.operands_of(binding.layer, binding.tensor),
                                                compiled_.reductions[binding.layer]);
   result_.outputs.back().direct = comparison.elements;

@@ -57,6 +57,29 @@ TEST(ImageLayers, MayReadTheImageForYAlone) {
   EXPECT_GT(run, cases(40)) << "many of the layers do not fit";
 }
 
+/// An image that two layers read has the data of the first.
+TEST(ImageLayers, ThatShareAnImageGiveTheBitsOfDirectConvolution) {
+  std::size_t run = 0;
+  for (std::uint64_t seed = 8001; seed <= 8000 + cases(20); ++seed) {
+    JobSpec s = random_image_job("test8", seed);
+    s.npu.spm_bytes = 1U << 18U;
+    s.compile.schedule = compiler::Schedule("in_order");
+    s.backend = Backend::kFunctional;
+    compiler::Layer twin = s.layers.front();
+    twin.name = "twin";
+    twin.index = 1;
+    twin.x_of = s.layers.front().name;
+    s.layers.push_back(twin);
+    const JobResult r = run_job(s);
+    ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << fmt::format("{}", fmt::join(r.failures, "; "));
+    for (const OutputCheck &check : r.outputs) {
+      EXPECT_EQ(check.direct, check.elements) << describe(s);
+      run += check.layer == 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(run, cases(20) / 2);
+}
+
 /// Depthwise ones on the vector unit.
 TEST(VectorLayers, GiveTheBitsOfDirectConvolution) {
   const char *npus[] = {"test8v2", "test6x10v1", "test8c2v8"};
