@@ -62,11 +62,38 @@ std::uint64_t grid_steps(const Layer &layer, Tensor result, const NpuConfig &npu
   return steps;
 }
 
+/// Of the rows of an image, or its columns, those that some tap reads.
+std::uint64_t lines_under_taps(std::uint32_t size, std::uint32_t results, std::uint32_t taps, std::uint32_t stride,
+                               std::uint32_t dilation, std::uint32_t before) {
+  std::vector<bool> read(size, false);
+  for (std::uint32_t result = 0; result < results; ++result)
+    for (std::uint32_t tap = 0; tap < taps; ++tap)
+      if (const std::int64_t at = std::int64_t{result} * stride + std::int64_t{tap} * dilation - before;
+          at >= 0 && at < std::int64_t{size})
+        read[static_cast<std::size_t>(at)] = true;
+  return static_cast<std::uint64_t>(std::count(read.begin(), read.end(), true));
+}
+
+/// Pixels of an image that the layer reads: behind the last stride, and between taps that are far apart, there may be
+/// others.
+std::uint64_t pixels_read(const Convolution &c) {
+  return c.batch *
+         lines_under_taps(c.height, c.out_height(), c.kernel_height, c.stride_height, c.dilation_height, c.pad_top) *
+         lines_under_taps(c.width, c.out_width(), c.kernel_width, c.stride_width, c.dilation_width, c.pad_left);
+}
+
+bool reads_all_of_x(const Layer &layer) {
+  return !layer.image ||
+         pixels_read(*layer.conv) == std::uint64_t{layer.conv->batch} * layer.conv->height * layer.conv->width;
+}
+
 /// LOADs and STOREs of images of such a layer at least: a row at a time where the grid has gaps, or phases.
 std::uint64_t pixel_moves(const Layer &layer, Pass pass) {
   if (!layer.image || keeps_size(*layer.conv)) return 0;
   const Convolution &conv = *layer.conv;
-  std::uint64_t moves = run_count(pixel_rect(layer, Tensor::kX, {0, image_form(layer).rows(conv)}, {0, 1}));
+  std::uint64_t moves = 0;
+  if (reads_all_of_x(layer))
+    moves += run_count(pixel_rect(layer, Tensor::kX, {0, image_form(layer).rows(conv)}, {0, 1}));
   for (const Tensor tensor : {Tensor::kY, Tensor::kDY})
     if (used_in(tensor, pass)) moves += run_count(pixel_rect(layer, tensor, {0, conv.m()}, {0, 1}));
   if (computes_dx(layer, pass))
@@ -197,7 +224,8 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, 
       if (!is_computed(layers[i], result, Pass::kBackward)) continue;
       const Contraction &c = contraction_of(result);
       for (const Tensor operand : {c.a, c.b})
-        if (operand != c.shared) used[static_cast<std::size_t>(layout.place(i, operand))] = true;
+        if (operand != c.shared && (operand != Tensor::kX || reads_all_of_x(layers[i])))
+          used[static_cast<std::size_t>(layout.place(i, operand))] = true;
     }
   }
   std::uint64_t moved = 0;
@@ -231,7 +259,13 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
     const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2);
     const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
     const std::uint64_t rows = dense ? 1 : t.rows, run = dense ? row * t.rows : row;
-    const std::uint64_t moved = rows * round_up(run, access_bytes(npu));
+    std::uint64_t moved = rows * round_up(run, access_bytes(npu));
+    if (const Layer &layer = layers[t.layer]; t.tensor == Tensor::kX && t.input && !reads_all_of_x(layer)) {
+      moved = pixels_read(*layer.conv) * t.cols * 2;
+      bytes += moved;
+      read_bytes += moved;
+      continue;
+    }
     bytes += moved;
     if (t.input) read_bytes += moved;
     (t.input ? load_beats : store_beats) += rows * divide_up(run, npu.bus_bytes);

@@ -6,6 +6,7 @@
 #include "compiler/lower/describe.hpp"
 #include "compiler/search/search.hpp"
 #include "compiler/spm/residency.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 #include <set>
@@ -53,6 +54,28 @@ TEST(Bounds, OfOneMultiplyAddIsItsRun) {
     const Compiled c = compile_known(make_layer(1, 1, 1), npu, {Schedule::kSequential, Pass::kForward});
     EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles) << name;
     EXPECT_LE(c.predicted_cycles, c.bounds.run_cycles + 3) << name << ": fractions of cycles, rounded up thrice";
+  }
+}
+
+/// Of five rows the taps of the only row of results read two.
+TEST(Bounds, LeaveOutPixelsThatNoTapReads) {
+  Convolution conv;
+  conv.batch = 3;
+  conv.height = 5;
+  conv.width = 9;
+  conv.channels = 3;
+  conv.out_channels = 1;
+  conv.kernel_height = 2;
+  conv.kernel_width = 3;
+  conv.stride_height = conv.stride_width = 2;
+  conv.dilation_height = 3;
+  conv.pad_left = 1;
+  conv.pad_right = 2;
+  const Machine npu = load_config("test8");
+  for (const Schedule schedule : {Schedule::kDxMajor, Schedule::kSearch}) {
+    const Compiled c = compile_known(image_layer(conv), npu, {schedule, Pass::kForward});
+    EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles);
+    EXPECT_LT(c.predicted_cycles, 654U) << "which it would take to load all of them";
   }
 }
 

@@ -1,4 +1,5 @@
 // Data sets: files that are as they should be, files that are not, and batches.
+#include "base/random/dice.hpp"
 #include "tests/support/scratch_directory.hpp"
 #include "tests/train/networks.hpp"
 #include "train/data/dropout_keys.hpp"
@@ -235,7 +236,10 @@ TEST(Feed, AnInputThatOthersReadIsNoKey) {
 
 /// Who judges a network drops nothing.
 TEST(Evaluation, IsWithoutDropout) {
-  const Dataset set = small_set(40);
+  Dataset set = small_set(400);
+  Dice dice(27);
+  for (std::uint8_t &pixel : set.pixels)
+    pixel = static_cast<std::uint8_t>(dice.bits());
   const auto right = [&](double dropped) {
     const graph::Graph forward = perceptron(4, {6, 30, 5}, dropped);
     const graph::TrainingGraph step = graph::training_graph(forward, graph::operators(), {});

@@ -1,7 +1,7 @@
 // Keys of Dropout: inputs that are no data.
 #pragma once
 
-#include "train/data/feed.hpp"
+#include "train/data/fed.hpp"
 
 #include <cstdint>
 #include <memory>
