@@ -24,7 +24,7 @@ constexpr std::uint64_t kAfterWeaving = 8;
 constexpr std::uint64_t kParts = 8;
 /// Changes of two neighbours at most that are tried to weave them.
 constexpr std::uint64_t kWeavings = 500;
-/// Weaving, parts and gradients are tried again as long as a round gains one part of so many of the cost.
+/// Weaving, parts and gradients are tried again as long as a round gains more than one part of so many of the cost.
 constexpr std::uint64_t kRoundGain = 1000;
 /// From a placement, a pair that has gained nothing by one part of so many of them is left as it is.
 constexpr std::uint64_t kPatience = 8;
@@ -206,12 +206,13 @@ void StepSearch::weave(StepWalk &walk) {
     walk.try_strips(changes);
     walk.try_parts(changes);
   }
-  for (std::uint64_t before = kNoPlan; before - walk.cost() >= before / kRoundGain;) {
+  std::uint64_t before = 0;
+  do {
     before = walk.cost();
     walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
     if (!parts_first) walk.try_parts(changes);
     walk.try_putting_off(changes);
-  }
+  } while (before - walk.cost() > before / kRoundGain);
 }
 
 /// Goes on until the walk has tried so many changes, or has done the work that they may take.
