@@ -26,9 +26,11 @@ constexpr std::uint64_t kFarOff = 4;
 /// exhausted.
 constexpr std::uint32_t kGiveUp = 2000;
 
-std::vector<PhaseKind> kinds_of(const std::vector<PhasePlan> &plans) {
+/// Of candidates for the same phases; none if there is no candidate.
+std::vector<PhaseKind> kinds_of(const std::vector<std::vector<PhasePlan>> &candidates) {
   std::vector<PhaseKind> kinds;
-  for (const PhasePlan &p : plans)
+  if (candidates.empty()) return kinds;
+  for (const PhasePlan &p : candidates.front())
     kinds.push_back(p.kind);
   return kinds;
 }
@@ -43,7 +45,7 @@ bool same_tiles(const std::vector<PhasePlan> &one, const std::vector<PhasePlan> 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
                        const Machine &npu, const std::function<void()> &tried, std::uint64_t seed, Objective objective)
     : layer_(layer), layout_(layout), npu_(npu), judge_(npu, objective), changer_(npu, seed),
-      search_effort_(effort_for(kinds_of(plans.front()))) {
+      search_effort_(effort_for(kinds_of(plans))) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
     if (tried) tried();

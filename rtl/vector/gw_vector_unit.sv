@@ -160,7 +160,7 @@ module gw_vector_unit #(
     .clear_i    (stop),
     .start_i    (masks_known),
     .masks_i    (out_masks),
-    .same_i     ('0),
+    .same_i     ({gw_vector_isa_pkg::OUTPUTS{1'b0}}), // '0 would make Yosys 0.23 derive this module twice
     .strips_i, .steps_i,
     .next_i     (drain_next),
     .valid_o    (drain_valid),

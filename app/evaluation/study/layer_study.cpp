@@ -10,6 +10,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string read_known(const fs::path &study, const fs::path &known) {
+  try {
+    return read_user_text(known, {"file of known plans", kMaxTextBytes});
+  } catch (const ConfigError &e) {
+    throw ConfigError(fmt::format("{}: known of [search]: {}", study.string(), e.what()));
+  }
+}
+
 void read_search(const fs::path &file, const toml::table &root, StepSearch &search) {
   TableReader reader = read_table(file, root, "search");
   search.effort.layer_plans = reader.count("plans");
@@ -21,7 +29,7 @@ void read_search(const fs::path &file, const toml::table &root, StepSearch &sear
   search.known_file = reader.text_or("known", "");
   if (!search.known_file.empty()) {
     const fs::path known = file.parent_path() / search.known_file;
-    search.known = parse_plans_file(read_user_text(known, {"file of known plans", kMaxTextBytes}), known);
+    search.known = parse_plans_file(read_known(file, known), known);
   }
   search.small_paper = reader.get<double>("small_paper", "a number");
   search.large_paper = reader.get<double>("large_paper", "a number");
