@@ -290,23 +290,6 @@ bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::u
   return false;
 }
 
-/// Whether sections of the vector unit that run together could come to stand in one another.
-bool StepWalk::mix_sections(const std::vector<PhasePlan> &plans) {
-  std::size_t sections = 0;
-  bool woven = false;
-  for (const PhasePlan &plan : plans) {
-    if (!plan.woven && !plan.joined) {
-      sections = 0;
-      woven = false;
-    }
-    if (!plan.section) continue;
-    ++sections;
-    woven = woven || plan.woven;
-    if (sections > 1 && woven) return true;
-  }
-  return false;
-}
-
 /// Whether the gradient of a section may run beside another one. Sections of the vector unit stand in no other one's.
 bool StepWalk::may_host(std::size_t host, std::size_t section) const {
   if (is_woven(host)) return false;

@@ -133,7 +133,6 @@ private:
   std::pair<std::size_t, std::size_t> around(std::size_t section) const;
   bool is_woven(std::size_t section) const;
   std::size_t guests_of(std::size_t section) const;
-  static bool mix_sections(const std::vector<PhasePlan> &plans);
   bool may_host(std::size_t host, std::size_t section) const;
   bool put_off_beside_unit(std::size_t section, std::size_t host, std::uint64_t changes);
   class Guest;

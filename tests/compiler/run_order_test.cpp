@@ -2,11 +2,14 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/back/vector_section.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/mixed_sections.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/run_order.hpp"
 #include "tests/compiler/step_run.hpp"
 #include "tests/support/cases.hpp"
+
+#include <set>
 
 namespace gradweave::compiler {
 namespace {
@@ -154,6 +157,44 @@ TEST(RunOrder, PiecesStandBehindAllOfTheirOperands) {
   chain.plans = {chain.plans[0], section_of_dw(1, 4)}; // dX of the last layer is dY of the second
   chain.plans[1].woven = true;
   EXPECT_EQ(products_before(chain), std::vector<std::size_t>(4, chain.plans[0].products.size()));
+}
+
+/// Whether pieces of a section stand between those of another one.
+bool sections_interleave(const Chain &chain) {
+  std::vector<std::size_t> order; // of the sections, as they come and go
+  for (const Slice &slice : run_order(chain.plans, chain.layers, chain.layout))
+    if (chain.plans[slice.plan].section && (order.empty() || order.back() != slice.plan)) order.push_back(slice.plan);
+  const std::set<std::size_t> different(order.begin(), order.end());
+  return different.size() < order.size();
+}
+
+TEST(RunOrder, TellsSectionsThatWouldMix) {
+  struct Case {
+    const char *why;
+    bool first_woven, second_woven, second_joined, mixed;
+  };
+  for (const Case &c : {Case{"one after the other", false, false, false, false},
+                        Case{"the second woven with the first", false, true, false, true},
+                        Case{"both woven with a product", true, true, false, true},
+                        Case{"the second joined to the first", false, false, true, false},
+                        Case{"the second joined to a woven one", true, false, true, true},
+                        Case{"the first woven, the second by itself", true, false, false, false}}) {
+    SCOPED_TRACE(c.why);
+    Chain chain(Pass::kBackward);
+    chain.plans = {chain.plans[2], section_of_dw(2, 4), section_of_dw(1, 4)}; // dX of the second layer before them
+    chain.plans[1].woven = c.first_woven;
+    chain.plans[2].woven = c.second_woven;
+    chain.plans[2].joined = c.second_joined;
+    EXPECT_EQ(mixes_sections(chain.plans), c.mixed);
+    if (sections_interleave(chain)) {
+      EXPECT_TRUE(c.mixed);
+    }
+  }
+  Chain chain(Pass::kBackward);
+  chain.plans = {section_of_dw(2, 4), section_of_dw(2, 4)};
+  chain.plans[1].woven = true;
+  EXPECT_TRUE(sections_interleave(chain)) << "nothing else keeps them apart";
+  EXPECT_TRUE(mixes_sections(chain.plans));
 }
 
 TEST(RunOrder, RunsBeginWithTheirFirstSlice) {
