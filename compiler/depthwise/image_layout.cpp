@@ -25,7 +25,7 @@ ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool b
   l.width = ImageLayout::width_of(work, area.cols);
   l.in_width = l.width + static_cast<std::size_t>(work.cols.most - work.cols.least);
   l.in_rows = area.rows + static_cast<std::size_t>(most_row(work.rows) - least_row(work.rows));
-  l.guard = parts_of(static_cast<std::size_t>(std::max(0, -work.cols.least)) * c, lanes);
+  l.guard = divide_up(static_cast<std::size_t>(std::max(0, -work.cols.least)) * c, lanes);
   l.copies = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(l.width))));
   const std::size_t lines = by_rows ? work.pairs() : work.taps;
   PlaceLayout place(lanes);
@@ -67,7 +67,7 @@ bool image_fits(const ImageWork &work, const ImageLayout &l, const NpuConfig &np
 
 /// Cycles of an area's runs, and of its transfers, nearly.
 std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
-  const std::size_t strips = parts_of(l.width * work.channels, npu.lanes());
+  const std::size_t strips = divide_up(l.width * work.channels, npu.lanes());
   if (l.by_rows)
     return kRunCycles + lane_cycles(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width),
                                     {strips, l.in_rows}, npu);
@@ -82,7 +82,7 @@ std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuC
                               shape, npu);
       if (!work.is_direct())
         cycles += l.area.cols *
-                  (kRunCycles + lane_cycles(copies(), {parts_of(work.channels, npu.lanes()), l.area.rows}, npu));
+                  (kRunCycles + lane_cycles(copies(), {divide_up(work.channels, npu.lanes()), l.area.rows}, npu));
     }
   return cycles;
 }
@@ -97,7 +97,7 @@ std::uint64_t bus_cycles(const ImageWork &work, const ImageLayout &l, const NpuC
 std::vector<std::size_t> sizes_of(std::size_t all) {
   std::set<std::size_t, std::greater<>> sizes;
   for (std::size_t parts = 1; parts <= all; ++parts)
-    sizes.insert(parts_of(all, parts));
+    sizes.insert(divide_up(all, parts));
   return {sizes.begin(), sizes.end()};
 }
 
@@ -132,7 +132,7 @@ std::optional<ImageLayout> choose_image_layout(const ImageWork &work, const NpuC
     if (!image_fits(work, layout, npu)) return;
     const ImageArea &area = layout.area;
     const std::uint64_t areas =
-        work.batch * parts_of(work.rows.positions(), area.rows) * parts_of(work.cols.positions(), area.cols);
+        work.batch * divide_up(work.rows.positions(), area.rows) * divide_up(work.cols.positions(), area.cols);
     const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
     const std::uint64_t cycles = areas * std::max(runs, bus) + std::min(runs, bus);
     if (best && cycles >= least) return;

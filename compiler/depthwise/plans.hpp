@@ -2,11 +2,11 @@
 #pragma once
 
 #include "compiler/depthwise/work.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/area.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 #include "sw_models/config/npu_config.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -14,9 +14,6 @@ namespace gradweave::compiler::depthwise {
 
 std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &npu);  ///< Y and dX
 std::optional<AreaPlan> weight_areas(const DepthwiseWork &work, const NpuConfig &npu); ///< dW
-
-/// Numbers of parts.
-inline std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
 
 constexpr std::uint64_t kRunCycles = 30; ///< of a VECTOR and its TILEs, beside its lines, nearly
 

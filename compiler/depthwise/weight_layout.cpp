@@ -17,7 +17,7 @@ WeightLayout weight_layout_of(const Convolution &conv, std::size_t channels, std
   WeightLayout l;
   l.channels = channels;
   l.rows = rows;
-  l.panels = parts_of(channels, npu.lanes());
+  l.panels = divide_up(channels, npu.lanes());
   l.first_col = floor_div(cols.least, stride);
   l.width = conv.out_width() + static_cast<std::size_t>(floor_div(cols.most, stride) - l.first_col);
   l.height = (rows - 1) * conv.stride_height + std::size_t{conv.kernel_height - 1} * conv.dilation_height + 1;
@@ -42,11 +42,11 @@ bool weights_fit(const Convolution &conv, const WeightLayout &l, const NpuConfig
 } // namespace
 
 std::optional<WeightLayout> choose_weight_layout(const Convolution &conv, const NpuConfig &npu) {
-  const std::size_t all = parts_of(conv.channels, npu.lanes());
+  const std::size_t all = divide_up(conv.channels, npu.lanes());
   for (std::size_t parts = 1; parts <= all; ++parts) {
-    const std::size_t channels = std::min<std::size_t>(conv.channels, parts_of(all, parts) * npu.lanes());
+    const std::size_t channels = std::min<std::size_t>(conv.channels, divide_up(all, parts) * npu.lanes());
     const std::size_t most =
-        std::max<std::size_t>(1, parts_of(std::size_t{conv.batch} * conv.out_height(), kWeightAreas));
+        std::max<std::size_t>(1, divide_up(std::size_t{conv.batch} * conv.out_height(), kWeightAreas));
     for (std::size_t rows = std::min<std::size_t>(most, conv.out_height()); rows > 0; --rows)
       if (WeightLayout layout = weight_layout_of(conv, channels, rows, npu); weights_fit(conv, layout, npu))
         return layout;

@@ -79,7 +79,7 @@ ChainCutting::ChainCutting(const OpJobs &jobs, const JobGroup &group, const NpuC
              return steps_that_fit(loop, lanes_of(strips)) >= std::min(kEnoughSteps, group.steps());
            });
   };
-  std::size_t strips = std::min(parts_of(group.lanes(), npu.lanes()), std::size_t{4} * npu.vector_groups);
+  std::size_t strips = std::min(divide_up(group.lanes(), npu.lanes()), std::size_t{4} * npu.vector_groups);
   while (strips > 1 && !is_enough(strips))
     --strips;
   lanes_ = lanes_of(strips);
@@ -128,8 +128,8 @@ std::uint64_t ChainCutting::cycles() const {
     const std::size_t steps = this->steps(loop);
     const std::uint64_t busy = walk_of(of_part.stages[0], lanes_, steps, npu_).cycles;
     const std::uint64_t moving = bytes_of_beats(tiles_of(of_part, {0, lanes_, 0, steps}, npu_), npu_) / npu_.bus_bytes;
-    cycles +=
-        parts_of(group_.lanes(), lanes_) * parts_of(group_.steps(), steps) * std::max({busy, moving, kLeastAreaCycles});
+    cycles += divide_up(group_.lanes(), lanes_) * divide_up(group_.steps(), steps) *
+              std::max({busy, moving, kLeastAreaCycles});
     last = std::min(busy, moving);
   }
   return cycles + last;

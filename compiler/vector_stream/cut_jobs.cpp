@@ -40,7 +40,7 @@ public:
 
 private:
   std::size_t group_lanes() const { return std::size_t{4} * npu_.vector_groups * npu_.lanes(); }
-  std::size_t strips(std::size_t lanes) const { return parts_of(lanes, npu_.lanes()); }
+  std::size_t strips(std::size_t lanes) const { return divide_up(lanes, npu_.lanes()); }
   /// Lanes of so many strips.
   std::size_t lanes_of(std::size_t strips, std::size_t all) const { return std::min(all, strips * npu_.lanes()); }
 
@@ -204,7 +204,7 @@ private:
   void cut_lines(const JobGroup &group) {
     if (const RectangleCut cut = cut_of_covers(group, npu_); cut.cycles != 0)
       return cut_rectangles(group, cut.lanes, cut.steps);
-    const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
+    const std::size_t wanted = divide_up(strips(group.lanes()), divide_up(group.lanes(), group_lanes()));
     const std::size_t found =
         largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
     if (found == 0) fail_to_fit(jobs_, group, lanes_of(1, group.lanes()), npu_);
@@ -293,7 +293,7 @@ private:
         stores = stores || moved.value == t.value;
       }
       const AreaTile &before = last->loaded.back();
-      const std::size_t next = parts_of(before.spm.row + before.spm.pstride * strips(before.cols), 2) * 2;
+      const std::size_t next = divide_up(before.spm.row + before.spm.pstride * strips(before.cols), 2) * 2;
       if (bytes < kLeastAreaBytes && !stores && next + t.spm.pstride * strips(t.cols) <= place_rows(npu_)) {
         t.spm.row = static_cast<std::uint32_t>(next);
         return *last;

@@ -1,14 +1,13 @@
 // How much of a group an area has.
 #pragma once
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/group.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace gradweave::compiler {
-
-inline std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
 
 /// The largest count up to `most` that fits; 0 if none does. What fits in a smaller count fits, too.
 template <typename Fits> std::size_t largest(std::size_t most, const Fits &fits) {
@@ -30,9 +29,9 @@ inline constexpr std::size_t kLeastAreaBytes = 1 << 15; ///< less does not hide 
 /// one is not so short that the transfers of those before and behind it wait.
 inline std::size_t rows_of_area(std::size_t all, std::size_t most, std::size_t row_bytes) {
   const std::size_t worth =
-      std::max(parts_of(all, kAreas), parts_of(kLeastAreaBytes, std::max<std::size_t>(row_bytes, 1)));
+      std::max(divide_up(all, kAreas), divide_up(kLeastAreaBytes, std::max<std::size_t>(row_bytes, 1)));
   const std::size_t rows = std::min(most, worth), rest = all % rows;
-  return rest * 3 < rows ? parts_of(all, parts_of(all, rows)) : rows;
+  return rest * 3 < rows ? divide_up(all, divide_up(all, rows)) : rows;
 }
 
 /// Bytes that an area of so many lanes moves for each of its steps.

@@ -135,7 +135,7 @@ GroupTiles tiles_over(const JobGroup &group, const StridedArea &area, const NpuC
     if (over[i]) continue;
     all.rows += all.rows % 2;
     all.tiles[i].spm.row = static_cast<std::uint32_t>(all.rows);
-    all.rows += std::size_t{all.tiles[i].spm.pstride} * parts_of(all.tiles[i].cols, npu.lanes());
+    all.rows += std::size_t{all.tiles[i].spm.pstride} * divide_up(all.tiles[i].cols, npu.lanes());
   }
   for (std::size_t i = 0; i < all.tiles.size(); ++i)
     if (over[i]) all.tiles[i].spm.row = all.tiles[*over[i]].spm.row;
@@ -145,7 +145,7 @@ GroupTiles tiles_over(const JobGroup &group, const StridedArea &area, const NpuC
 UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const NpuConfig &npu) {
   const std::size_t all = group.lanes(), steps = group.steps();
   UnevenCut best;
-  if (group.windows || all <= even || parts_of(all, even) > kMostAreas) return best;
+  if (group.windows || all <= even || divide_up(all, even) > kMostAreas) return best;
   const GroupTiles whole = tiles_of(group, {0, all, 0, steps}, npu);
   const double beats = kMemory * npu.bus_bytes * static_cast<double>(all);
   Pipeline::Costs costs{moved_of(whole, whole.loaded) / beats, moved_of(whole, whole.stored) / beats, {}, false};
@@ -161,13 +161,13 @@ UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const NpuConfig &n
     alike.push_back(std::min(even, all - lane));
   double least = kWorth * Pipeline(costs, alike).cycles();
   costs.over = true;
-  const std::size_t unit = whole_beats(std::max<std::size_t>(parts_of(all, 2 * kSizes), npu.bus_bytes / 2), all, npu);
-  const std::size_t most = largest(std::min(parts_of(all, unit), kSizes), [&](std::size_t units) {
+  const std::size_t unit = whole_beats(std::max<std::size_t>(divide_up(all, 2 * kSizes), npu.bus_bytes / 2), all, npu);
+  const std::size_t most = largest(std::min(divide_up(all, unit), kSizes), [&](std::size_t units) {
     return tiles_over(group, {0, std::min(all, units * unit), 0, steps}, npu).rows <= place_rows(npu);
   });
   std::vector<std::size_t> sizes;
   for (std::size_t count = 2; count <= kMostAreas; ++count)
-    for_sizes(sizes, count, parts_of(all, unit), most, [&](const std::vector<std::size_t> &units) {
+    for_sizes(sizes, count, divide_up(all, unit), most, [&](const std::vector<std::size_t> &units) {
       std::vector<std::size_t> lanes;
       std::size_t left = all;
       for (const std::size_t u : units) {
