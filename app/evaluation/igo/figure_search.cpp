@@ -131,10 +131,12 @@ Table step_table(const Context &context, bool large, bool images, Gains &gains, 
                        fmt::format("--model {} --npu {} --batch {}", model, npu, setting.batch), images);
     const double paper_cycles = costs.cycles(workload, Technique::kPartition);
     StepResult result;
-    result.problem = "not known"; // unless it is
-    if (unit) result = context.evaluations.get(*unit);
-    if (!unit)
+    if (unit) {
+      result = context.evaluations.get(*unit);
+    } else {
+      result.problem = "not known";
       notes.push_back(fmt::format("{} ({}): nobody has searched this step; --search does.", workload.name, npu));
+    }
     add_network(gains, table, result, paper_cycles, workload, command);
   }
   return table;

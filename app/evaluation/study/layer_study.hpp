@@ -21,7 +21,7 @@ struct StepSearch {
   SearchEffort effort;                                   ///< where nothing is known
   KnownSteps known;                                      ///< what was found already
   std::string known_file;                                ///< the name of their file; empty: there is none
-  bool anew = false;                                     ///< nothing that is known counts
+  bool anew = false;                                     ///< steps that are not known are searched
   double small_paper = 0, large_paper = 0;               ///< whole step, against the paper's scheme on its own tiling
   double small_conventional = 0, large_conventional = 0; ///< against the strongest searched conventional schedule
   double above_bound = 0;                                ///< searched layers, percent above their lower bounds at most

@@ -10,7 +10,7 @@ namespace gradweave::runtime::train {
 /// with a sum, or does not fit the NPU: the array computes it.
 bool has_depthwise_areas(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu);
 
-/// Its areas; values: its first two inputs and its output.
+/// The areas of an op that has some; values: its first two inputs and its output.
 compiler::AreaPlan depthwise_areas_of(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu);
 
 } // namespace gradweave::runtime::train
