@@ -132,7 +132,10 @@ TEST(KnownStep, PlansThatAreNoneOfTheStepAreAProblem) {
   const std::size_t own = plans.find("own 1 ");
   refused(std::string(plans).erase(own, plans.find('\n', own) + 1 - own), "no plans of its own");
   refused(replaced(plans, "plan y ", "plan dw "), "is computed");
-  refused(replaced(plans, "plan y ", "plan y 25x1x1 mkn 0+8,8+8,16+16\nplan y "), "is");
+  const std::size_t first = plans.find("plan y ");
+  const std::string line = plans.substr(first, plans.find('\n', first) - first);
+  refused(replaced(plans, line, "plan y 8x8x8 mkn 0+8,8+8,99999+1"), "area 99999+1 is not in the scratchpad");
+  refused(replaced(plans, line, "plan y 8x8x8 mkn 0+8,8+8,16+8 cut=m,25,1,chain,parts"), "is no plan of it");
   refused(replaced(plans, "reuse", "luck"), "no effort");
   unit.layers.pop_back();
   refused(plans, "there is no layer 1");
