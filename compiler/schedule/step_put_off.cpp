@@ -24,8 +24,9 @@ constexpr std::array<std::uint32_t, 3> kGuestShares{4, 6, 8};
 constexpr std::size_t kSeeds = 1U << 30U;
 /// A pair that has gained nothing by one part of so many of its changes is left.
 constexpr std::uint64_t kGivenUp = 4;
-/// Plans of a layer that are tried beside the vector unit.
+/// Plans of a layer that are tried beside the vector unit, and one part of so many of the changes.
 constexpr std::size_t kAlternatives = 4;
+constexpr std::uint64_t kChangesBesideUnit = 4;
 
 bool is_dw(const PhasePlan &plan) { return plan.kind == PhaseKind::kDw; }
 
@@ -276,7 +277,7 @@ bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::u
   const auto &alternatives = product.choice->alternatives;
   for (std::size_t i = 0; i < std::min(alternatives.size(), kAlternatives); ++i)
     keep_if_faster(alternatives[i]);
-  for (std::uint64_t i = 0; i < changes / kGivenUp && !best_plans.empty(); ++i) {
+  for (std::uint64_t i = 0; i < changes / kChangesBesideUnit && !best_plans.empty(); ++i) {
     std::vector<PhasePlan> plans = best_plans;
     mover_.change(plans, layers_[product.layer]);
     keep_if_faster(std::move(plans));

@@ -9,9 +9,8 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Bytes of a pack for which its transfers take longer than the latency of its commands; and the packs that a section
-/// has at least, so that they overlap, if it has as many areas.
-constexpr std::size_t kPackBytes = std::size_t{1} << 15, kLeastPacks = 4;
+/// Packs that a section has at least, so that they overlap, if it has as many areas.
+constexpr std::size_t kLeastPacks = 4;
 
 std::size_t bytes_of(const std::vector<AreaTile> &tiles) {
   std::size_t bytes = 0;

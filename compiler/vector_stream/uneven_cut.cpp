@@ -2,6 +2,7 @@
 
 #include "compiler/vector_stream/cut_size.hpp"
 #include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/pack_areas.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -11,12 +12,11 @@
 namespace gradweave::compiler {
 namespace {
 
-constexpr std::size_t kMostAreas = 4;         ///< that are looked at: more overlap well
-constexpr std::size_t kSizes = 16;            ///< of an area
-constexpr double kLatency = 240;              ///< of the first LOAD, in cycles
-constexpr double kMemory = 2.0 / 3;           ///< of the bus's bandwidth, nearly
-constexpr double kWorth = 0.98;               ///< of the cycles of areas of one size
-constexpr std::size_t kPackedBytes = 1 << 15; ///< areas that move less may be packed (pack_areas.hpp)
+constexpr std::size_t kMostAreas = 4; ///< that are looked at: more overlap well
+constexpr std::size_t kSizes = 16;    ///< of an area
+constexpr double kLatency = 240;      ///< of the first LOAD, in cycles
+constexpr double kMemory = 2.0 / 3;   ///< of the bus's bandwidth, nearly
+constexpr double kWorth = 0.98;       ///< of the cycles of areas of one size
 
 /// Nearly what areas in two places take: LOADs and STOREs share the memory, runs go one after the other.
 class Pipeline {
@@ -175,7 +175,7 @@ UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const NpuConfig &n
         left -= lanes.back();
       }
       const std::size_t fewest = *std::min_element(lanes.begin(), lanes.end());
-      if (static_cast<double>(fewest) * (costs.load + costs.store) * kMemory * npu.bus_bytes < kPackedBytes) return;
+      if (static_cast<double>(fewest) * (costs.load + costs.store) * kMemory * npu.bus_bytes < kPackBytes) return;
       const double cycles = Pipeline(costs, lanes).cycles();
       if (cycles >= least) return;
       least = cycles;
