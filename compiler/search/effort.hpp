@@ -8,7 +8,11 @@
 
 namespace gradweave::compiler {
 
-struct SearchEffort {
+/// Program::work() of the usual search for a layer's first plans.
+inline constexpr std::uint64_t kUsualWork = 500'000;
+
+/// Of a search for plans of the same phases.
+struct LayerEffort {
   /// Program::work() that the search for a layer's first plans may do at most; sets its run time. The phases share it.
   std::uint64_t work;
   /// Of a phase: tilings that are tried with other splits, windows and policies.
@@ -29,9 +33,9 @@ struct SearchEffort {
 bool turns(PhaseKind one, PhaseKind other);
 
 /// Of plans of a layer's phases, in their order. Lives as long as the process.
-const SearchEffort &effort_for(const std::vector<PhaseKind> &kinds);
+const LayerEffort &effort_for(const std::vector<PhaseKind> &kinds);
 
 /// Changes that are tried where `asked` are asked for: in proportion, but where few are asked for no fewer than that.
-std::uint64_t changes_of(std::uint64_t asked, const SearchEffort &effort);
+std::uint64_t changes_of(std::uint64_t asked, const LayerEffort &effort);
 
 } // namespace gradweave::compiler

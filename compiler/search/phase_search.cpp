@@ -39,7 +39,7 @@ std::uint64_t first_loads(const TileWalk &walk, std::uint32_t product) {
 } // namespace
 
 PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
-                         const SearchEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
+                         const LayerEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
                          const Machine &npu, const std::function<void()> &tried)
     : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), effort_(effort), layer_(layer),
       whole_(whole), layers_{layer}, part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried),

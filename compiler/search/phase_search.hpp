@@ -15,7 +15,7 @@
 
 namespace gradweave::compiler {
 
-struct SearchEffort;
+struct LayerEffort;
 
 /// A plan of a phase, without products, and its estimates.
 struct Candidate {
@@ -29,7 +29,7 @@ public:
   /// `fixed`: tile sides that are given; 0: to be found. `budget`: Program::work() that it may do. `whole`: the layer
   /// that `layer` is a sample of. `tried` is called after every plan. The references must outlive the object.
   PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
-              const SearchEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
+              const LayerEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
               const Machine &npu, const std::function<void()> &tried);
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
@@ -69,7 +69,7 @@ private:
   PhaseParts parts_;
   TileShape fixed_;
   std::uint64_t budget_;
-  const SearchEffort &effort_;
+  const LayerEffort &effort_;
   const Layer &layer_, &whole_;
   std::vector<Layer> layers_; ///< the one
   Layer part_;                ///< the largest part: tilings are chosen for it

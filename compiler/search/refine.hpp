@@ -15,7 +15,7 @@
 
 namespace gradweave::compiler {
 
-struct SearchEffort;
+struct LayerEffort;
 
 /// Of no plan.
 inline constexpr Room kNoRoom{~std::uint64_t{0}, 0};
@@ -68,7 +68,7 @@ private:
   const Machine &npu_;
   Judge judge_;
   PlanChanger changer_;
-  const SearchEffort &search_effort_;
+  const LayerEffort &search_effort_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   struct Simulated {

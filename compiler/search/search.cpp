@@ -15,8 +15,6 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Program::work() of the usual search for a layer's first plans.
-constexpr std::uint64_t kUsualWork = 500'000;
 /// Times a search's work for plans of all phases together.
 constexpr std::uint64_t kJointShare = 2;
 /// Share of it for a phase whose dY tiles are given.
@@ -64,7 +62,7 @@ private:
   }
 
   std::vector<PhaseKind> kinds_;
-  const SearchEffort &effort_;
+  const LayerEffort &effort_;
   const Layer &layer_, &whole_;
   Cut cut_;
   const Layout &layout_;

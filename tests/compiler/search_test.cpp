@@ -69,13 +69,13 @@ TEST(Search, PairsThePasses) {
 }
 
 /// What a search for both passes saves in plans of a phase and in changes, it gains by pairs of them (docs/search.md).
-TEST(SearchEffort, OfBothPassesIsLess) {
+TEST(LayerEffort, OfBothPassesIsLess) {
   const Layer layer = make_layer(64, 64, 64);
-  const auto effort = [&](Schedule schedule, Pass pass) -> const SearchEffort & {
+  const auto effort = [&](Schedule schedule, Pass pass) -> const LayerEffort & {
     return effort_for(phases(schedule, pass, layer));
   };
   for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor}) {
-    const SearchEffort &one = effort(schedule, Pass::kBackward), &both = effort(schedule, Pass::kBoth);
+    const LayerEffort &one = effort(schedule, Pass::kBackward), &both = effort(schedule, Pass::kBoth);
     EXPECT_EQ(&one, &effort(schedule, Pass::kForward));
     EXPECT_EQ(both.work, one.work / 2);
     EXPECT_EQ(changes_of(300, one), 300U);
