@@ -1,7 +1,8 @@
 // Errors of the commands of a vector unit, and of what its programs do, crossed with what the other engines are doing.
 // Expected codes of commands that dispatch refuses are those of isa::check_command(), those of programs
-// isa::vector::check()'s.
+// isa::vector::check()'s. Both models of the NPU stop with the same.
 #include "isa/vector/program.hpp"
+#include "sw_models/timing/timing_model.hpp"
 #include "tests/tb/crowded_program.hpp"
 #include "tests/tb/small_program.hpp"
 
@@ -63,6 +64,23 @@ protected:
     options.watchdog_cycles = 600;
     device_ = std::make_unique<RtlDevice>(config_, options, make_npu_model());
     device_->allocate(0x100000, 4096);
+  }
+
+  /// How the functional and the timing model end.
+  void expect_of_models(const std::vector<Decoded> &commands, const RunStatus &status, const std::string &what) const {
+    const std::vector<isa::Command> stream = SmallProgram::encode(commands);
+    DeviceMemory memory(config_.memory.size_bytes);
+    memory.write(0, stream.data(), stream.size() * isa::kCommandBytes);
+    FunctionalNpu model(config_, memory);
+    model.start(0, static_cast<std::uint32_t>(stream.size()));
+    const FunctionalNpu::Status &functional = model.run();
+    const timing::RunResult timing = timing::run(config_, stream);
+    for (const ErrorCode error : {functional.error, timing.error})
+      EXPECT_EQ(error, status.error) << what;
+    for (const std::uint32_t index : {functional.error_index, timing.error_index})
+      EXPECT_EQ(index, status.error_index) << what;
+    for (const std::uint32_t word : {functional.error_word, timing.error_word})
+      EXPECT_EQ(word, status.error_word) << what;
   }
 
   RunStatus expect(const std::vector<Decoded> &commands, ErrorCode code, std::size_t index, const std::string &what) {
@@ -139,10 +157,13 @@ std::vector<Spoiled> faults() {
   isa::vector::Instruction unwritten{Op::ADD, 0, {isa::vector::tile(0), isa::vector::reg(3)}, 0},
       shift{Op::SHL, 0, {isa::vector::tile(0)}, 32},
       result{Op::ADD, 31, {isa::vector::tile(0), isa::vector::tile(0)}, 0};
+  constexpr unsigned kMasks = isa::vector::kTiles + isa::vector::kOutputs; // bits of a section's mask
   return {{FaultCode::HEADER, 0, [](auto &w) { w[0] ^= 2; }},
+          {FaultCode::HEADER, 1, // a bit above the masks
+           [](auto &w) { w[1] |= std::uint64_t{1} << (kMasks * isa::vector::kSections); }},
           {FaultCode::LENGTH, 0, [](auto & /*words*/) {}}, // it begins where it has no room
-          {FaultCode::MASK, 3,
-           [](auto &w) { w[1] |= std::uint64_t{1} << (isa::vector::kTiles + isa::vector::kOutputs + 1); }},
+          {FaultCode::MASK, 3, [](auto &w) { w[1] |= std::uint64_t{1} << (kMasks + 1); }}, // t1, which it does not use
+          {FaultCode::MASK, 2, [](auto &w) { w[1] ^= std::uint64_t{1} << kMasks; }}, // t0, which it uses, is missing
           {FaultCode::OPCODE, 2, [](auto &w) { w[2] |= 31; }},
           {FaultCode::RESULT, 2, [=](auto &w) { w[2] = encode(result); }},
           {FaultCode::UNUSED, 3, [](auto &w) { w[3] |= std::uint64_t{1} << 40U; }},
@@ -171,9 +192,10 @@ TEST_F(NpuVectorErrors, EveryFaultOfAProgramStopsTheRun) {
     std::vector<Decoded> commands{{p, {}, 0}};
     if (fault.code != FaultCode::TILE) commands.push_back({tiles(), {}, 0});
     commands.push_back({v, {}, 0});
-    const RunStatus status = expect(commands, ErrorCode::VECTOR_FAULT, commands.size() - 1, "a fault");
-    EXPECT_EQ(status.error_word, v.first + fault.word + (static_cast<std::uint32_t>(fault.code) << 16U))
-        << isa::vector::kFaultNames[static_cast<std::size_t>(fault.code)];
+    const std::string name(isa::vector::kFaultNames[static_cast<std::size_t>(fault.code)]);
+    const RunStatus status = expect(commands, ErrorCode::VECTOR_FAULT, commands.size() - 1, name);
+    EXPECT_EQ(status.error_word, v.first + fault.word + (static_cast<std::uint32_t>(fault.code) << 16U)) << name;
+    expect_of_models(commands, status, name);
   }
 }
 
