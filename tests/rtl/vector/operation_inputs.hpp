@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,26 @@ inline Triples directed_triples(std::size_t count, Dice &dice) {
     t.a.push_back(factor(static_cast<std::uint32_t>(dice.below(7))));
     t.b.push_back(factor(static_cast<std::uint32_t>(dice.below(6 + i % 2))));
     t.c.push_back(directed_addend(dice, t.a.back(), t.b.back(), static_cast<std::uint32_t>(dice.below(8))));
+  }
+  return t;
+}
+
+/// Sums of a product of factors near 1 and an addend whose highest bits are a power of two, or one less: what the
+/// normalisation of a sum compares with. Bit 31 of a sum weighs 2^-29, and the bits from there on count.
+inline Triples normalising_triples(std::size_t count, Dice &dice) {
+  constexpr int kLowest = -29;
+  constexpr int kPowers[] = {16, 24, 28, 30, 31};
+  Triples t;
+  while (t.a.size() < count) {
+    const auto near_one = [&] { return 0x3F800000U | static_cast<std::uint32_t>(dice.below(1U << 23U)); };
+    const std::uint32_t a = near_one(), b = near_one();
+    const double product = double{fp32_from_bits(a)} * fp32_from_bits(b);
+    const double top = std::ldexp(1.0, kPowers[dice.below(std::size(kPowers))]) - static_cast<double>(dice.below(2));
+    const auto c = static_cast<float>(std::ldexp(top + 0.5, kLowest) - product);
+    if (std::fabs(c) >= 2 || std::floor(std::ldexp(product + c, -kLowest)) != top) continue; // exact in double
+    t.a.push_back(a);
+    t.b.push_back(b);
+    t.c.push_back(bits_of_fp32(c));
   }
   return t;
 }

@@ -61,5 +61,12 @@ TYPED_TEST(VectorUnitOperations, EqualTheContractsOnDirectedOperands) {
   this->check_all(directed_triples(50'000, dice));
 }
 
+TYPED_TEST(VectorUnitOperations, MultiplyAddEqualsTheContractAtTheBordersOfNormalising) {
+  constexpr std::uint64_t kSumsSeed = 27;
+  Dice dice(kSumsSeed);
+  this->check("fma", normalising_triples(2'000, dice),
+              [](std::uint32_t a, std::uint32_t b, std::uint32_t c) { return functions::Fp32::fma(a, b, c); });
+}
+
 } // namespace
 } // namespace gradweave::vector
