@@ -61,7 +61,7 @@ OUT=build/reproduce and STUDY=igo (or memory, the memory model of training, docs
 `make fuzz` takes MERGE=1 too: the inputs found so far that reach anything new join the kept ones (docs/fuzzing.md).
 `make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told; BROKEN=all (or names): registers
 that are a cycle late, each of which has to turn it red.
-`make mutation` takes EXTENT=full (or quick), MUTANTS=rtl|cpp (empty: both), MUTANT=(id of one, shown), SAMPLE, SEED,
+`make mutation` takes EXTENT=full (or quick), MUTANTS=rtl|cpp (empty: both), FILES='PATTERN...', MUTANT=(id of one, shown), SAMPLE, SEED,
 BUDGET=(seconds), JOBS, JSON and FRESH.
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++), UNITY=OFF (compile
 file by file: for work on the code), WERROR=ON (warnings are errors).

@@ -3,7 +3,9 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh mutation
 configure "$(default_npus)"
-args=(--threshold 95 --jobs "${JOBS:-$(nproc)}")
+args=()
+[ -z "${FILES:-}" ] || args+=(--files "$FILES")
+args+=(--threshold 95 --jobs "${JOBS:-$(nproc)}")
 [ -z "${MUTANT:-}" ] || args+=(--only "$MUTANT")
 [ -z "${MUTANTS:-}" ] || args+=(--language "$MUTANTS")
 [ -z "${SAMPLE:-}" ] || args+=(--sample "$SAMPLE")
