@@ -156,7 +156,8 @@ struct Spoiled {
 std::vector<Spoiled> faults() {
   isa::vector::Instruction unwritten{Op::ADD, 0, {isa::vector::tile(0), isa::vector::reg(3)}, 0},
       shift{Op::SHL, 0, {isa::vector::tile(0)}, 32},
-      result{Op::ADD, 31, {isa::vector::tile(0), isa::vector::tile(0)}, 0};
+      result{Op::ADD, 31, {isa::vector::tile(0), isa::vector::tile(0)}, 0},
+      scalar{Op::SET, isa::vector::kConstantCode, {}, 0};
   constexpr unsigned kMasks = isa::vector::kTiles + isa::vector::kOutputs; // bits of a section's mask
   return {{FaultCode::HEADER, 0, [](auto &w) { w[0] ^= 2; }},
           {FaultCode::HEADER, 1, // a bit above the masks
@@ -166,6 +167,7 @@ std::vector<Spoiled> faults() {
           {FaultCode::MASK, 2, [](auto &w) { w[1] ^= std::uint64_t{1} << kMasks; }}, // t0, which it uses, is missing
           {FaultCode::OPCODE, 2, [](auto &w) { w[2] |= 31; }},
           {FaultCode::RESULT, 2, [=](auto &w) { w[2] = encode(result); }},
+          {FaultCode::RESULT, 2, [=](auto &w) { w[2] = encode(scalar); }},
           {FaultCode::UNUSED, 3, [](auto &w) { w[3] |= std::uint64_t{1} << 40U; }},
           {FaultCode::NUMBER, 2, [=](auto &w) { w[2] = encode(shift); }},
           {FaultCode::UNWRITTEN, 2, [=](auto &w) { w[2] = encode(unwritten); }},
@@ -197,6 +199,24 @@ TEST_F(NpuVectorErrors, EveryFaultOfAProgramStopsTheRun) {
     EXPECT_EQ(status.error_word, v.first + fault.word + (static_cast<std::uint32_t>(fault.code) << 16U)) << name;
     expect_of_models(commands, status, name);
   }
+}
+
+/// The reset comes in the midst of a program that asks for a line in every cycle: answers are on their way.
+TEST_F(NpuVectorErrors, AnErrorBesideAProgramLeavesNothingBehind) {
+  isa::TileCommand same = tiles();
+  for (isa::VectorTile &t : same.tiles) {
+    t.cols = 64;
+    t.same_step = true;
+  }
+  isa::VectorCommand endless = vector();
+  endless.elements = 64;
+  endless.steps = 65535;
+  isa::ProgramCommand illegal = program(words());
+  illegal.count = 0;
+  const std::vector<Decoded> commands{{program(words()), {}, 0}, {same, {}, 0}, {endless, {}, 0}, {illegal, {}, 0}};
+  expect(commands, ErrorCode::ILLEGAL_FIELD, commands.size() - 1, "an error beside a program");
+  device_->submit(SmallProgram::encode(all()));
+  EXPECT_TRUE(device_->wait().ok());
 }
 
 TEST_F(NpuVectorErrors, AFaultWhileAllEnginesAreCrowded) {
