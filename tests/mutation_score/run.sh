@@ -14,7 +14,7 @@ extent=$2
 shift 2
 wanted=('*')
 if [ "${1:-}" = --files ]; then
-  read -ra wanted <<<"$2"
+  read -rd '' -a wanted <<<"$2" || true # no delimiter: line breaks are blanks
   shift 2
 fi
 here=tests/mutation_score
