@@ -162,7 +162,8 @@ std::vector<Spoiled> faults() {
   return {{FaultCode::HEADER, 0, [](auto &w) { w[0] ^= 2; }},
           {FaultCode::HEADER, 1, // a bit above the masks
            [](auto &w) { w[1] |= std::uint64_t{1} << (kMasks * isa::vector::kSections); }},
-          {FaultCode::LENGTH, 0, [](auto & /*words*/) {}}, // it begins where it has no room
+          {FaultCode::LENGTH, 0, [](auto & /*words*/) {}},  // it begins where it has no room
+          {FaultCode::MASK, 1, [](auto &w) { w[1] |= 1; }}, // t0 of section 0, which is empty
           {FaultCode::MASK, 3, [](auto &w) { w[1] |= std::uint64_t{1} << (kMasks + 1); }}, // t1, which it does not use
           {FaultCode::MASK, 2, [](auto &w) { w[1] ^= std::uint64_t{1} << kMasks; }}, // t0, which it uses, is missing
           {FaultCode::OPCODE, 2, [](auto &w) { w[2] |= 31; }},
