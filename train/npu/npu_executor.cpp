@@ -44,12 +44,13 @@ NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backe
       backend_(backend) {
   planned_ =
       std::make_shared<const StepPlan>(lasting->step, plan(), device.config(), options.compile, options.keep_all);
+  row_numbers_ = planned_->constant_numbers();
   take_memory();
 }
 
 NpuExecutor::NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads)
     : HasLastingCopies(other), StepExecutor(other.step(), other.plan(), threads), device_(device),
-      backend_(other.backend_), planned_(other.planned_) {
+      backend_(other.backend_), planned_(other.planned_), row_numbers_(planned_->constant_numbers()) {
   take_memory();
 }
 
