@@ -98,6 +98,14 @@ TEST_F(Train, OptionsOfAStepAreRefusedByLayers) {
   }
 }
 
+TEST_F(Train, TellsHowLongAStepWasSimulated) {
+  const std::string net = write("net.graph", kNetwork);
+  const CommandResult r = run({"train", "--model", "./" + net, "--data", "synthetic", "--steps", "1", "--npu",
+                               "test8v2", "--backend", "timing"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find(" cycles, simulated in 0."), std::string::npos) << r.out;
+}
+
 TEST_F(Train, WrongArgumentsAndInputsAreNamed) {
   const std::string net = write("net.graph", kNetwork);
   const auto expect = [&](std::vector<std::string> more, int code, const std::string &text) {

@@ -1,5 +1,6 @@
 #include "train/npu/npu_executor.hpp"
 
+#include "base/process/stopwatch.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/loaded_stream.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -131,8 +132,10 @@ void NpuExecutor::fill(const Values &golden, const Living &device_living) {
 }
 
 void NpuExecutor::run(StepResult &result) {
+  const Stopwatch stopwatch;
   device_.submit(stream_.commands);
   const RunStatus status = device_.wait([this](std::uint64_t, std::uint64_t) { check_abandoned(); });
+  result.device_seconds = stopwatch.wall_seconds();
   result.products.streams = 1;
   result.products.commands = stream_.commands.size();
   result.products.multiply_adds = planned_->multiply_adds();
