@@ -16,6 +16,7 @@ add_work_args
 [ -z "${TRACE:-}" ] || args+=(--trace "$TRACE")
 [ -z "${FRESH:-}" ] || args+=(--fresh)
 [ -z "${STEP:-}" ] || args+=(--step)
+[ -z "${SPARSE:-}" ] || args+=(--sparse-embeddings)
 [ -z "${OPERATORS:-}" ] || args+=(--operators "$OPERATORS")
 # A script that waits for a verdict, as CI does, must not be told that the run has started: most CI systems set CI.
 [ -n "${FOREGROUND:-}${CI:-}" ] || args+=(--background=auto)

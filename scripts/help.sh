@@ -34,6 +34,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * TUNE=                plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
   STEP=                1: one whole step of training of a .graph or .onnx instead, all of its tensors compared (docs/training.md)
+  SPARSE=              1: of such a step, update only the rows of embeddings that the batch looks up; empty: all rows
 * PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
 * PARTS=               parts of it; empty: one for each core, two on one core
 * REDUCTION=chain      chain | add: how cores that share a reduction bring their sums together

@@ -66,6 +66,7 @@ struct StepResult {
   std::vector<std::string> failures; ///< of the device, and of its counters
   ProductTotals products;
   std::optional<StepCycles> cycles; ///< of a step that is one stream, on a backend with time
+  double device_seconds = 0;        ///< of the clock on the wall, in which the device ran such a step
   Shares shares;
   std::vector<graph::Buffer<graph::Contract>> watched; ///< of the tensors that StepExecutor::watch() named
 

@@ -102,9 +102,12 @@ void TrainingReport::shares(const TrainingOutcome &outcome) {
   const ProductTotals &p = outcome.last.products;
   fmt::print(out_, "           {} commands; {} B read and {} B written in device memory{}\n", grouped(p.commands),
              human(double(p.read_bytes)), human(double(p.write_bytes)),
-             p.cycles == 0
-                 ? ""
-                 : fmt::format("; {} cycles{}", grouped(p.cycles), executor_.runs_operators() ? "" : " of products"));
+             p.cycles == 0 ? ""
+                           : fmt::format("; {} cycles{}", grouped(p.cycles),
+                                         outcome.last.device_seconds > 0
+                                             ? fmt::format(", simulated in {:.2f} s", outcome.last.device_seconds)
+                                         : executor_.runs_operators() ? ""
+                                                                      : " of products"));
   for (const HostProduct &host : executor_.plan().host)
     fmt::print(out_, "           product '{}' is the host's: {}\n", step_.graph.ops[host.op].name, host.reason);
 }

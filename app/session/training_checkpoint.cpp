@@ -36,7 +36,8 @@ RunIdentity TrainingSession::identity() const {
   const graph::TrainingOptions &o = options_;
   const auto number = [](double value) { return fmt::format("{}", value); };
   RunIdentity run;
-  run["network"] = Fingerprint().add(graph::print_graph(step_.graph)).hex();
+  run["model"] = step_.graph.name;
+  run[kNetwork] = Fingerprint().add(graph::print_graph(step_.graph)).hex();
   run["data"] = run_.data;
   const auto file = [&run](const char *option, const TensorSource &source) {
     if (source.there()) run[option] = file_fingerprint(source.name()).hex();
@@ -46,6 +47,9 @@ RunIdentity TrainingSession::identity() const {
   file("--target", tensors_.target);
   run["--seed"] = std::to_string(request_.seed);
   run["--steps"] = std::to_string(steps_);
+  run["--accumulate"] = std::to_string(o.accumulate);
+  run["--extent"] = request_.extent;
+  run["--sparse-embeddings"] = o.sparse_embeddings ? "yes" : "no";
   run["--optimizer"] = std::string(to_string(o.optimizer));
   run["--lr"] = number(request_.lr);
   run["--schedule-lr"] = request_.lr_schedule;

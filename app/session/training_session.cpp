@@ -32,6 +32,14 @@ void add_if(Reproduction &command, bool given, const char *option, const std::st
   if (given) command.add("", option, value);
 }
 
+/// What make says by a variable that is 1, and the command by a word.
+void add_switch(Reproduction &command, const TrainRequest &a, const char *variable, const char *word) {
+  if (a.from_make)
+    command.add(variable, "", "1");
+  else
+    command.add_word(word);
+}
+
 void add_tensors(Reproduction &command, const TensorArguments &a) {
   add_if(command, !a.weights.empty(), "--weights", a.weights);
   add_if(command, !a.input.empty(), "--input", a.input);
@@ -74,12 +82,7 @@ std::string reproduce(const TrainRequest &a) {
   else if (a.backend != "golden")
     command.add("NPU", "--npu", a.npu);
   command.add_each("SET", "--set", a.set);
-  if (a.as_cosim) {
-    if (a.from_make)
-      command.add("STEP", "", "1");
-    else
-      command.add_word("--step");
-  }
+  if (a.as_cosim) add_switch(command, a, "STEP", "--step");
   if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   if (a.convolution != "image") command.add("CONVOLUTION", "--convolution", a.convolution);
@@ -87,6 +90,7 @@ std::string reproduce(const TrainRequest &a) {
   if (a.keep_all) command.add_word("--keep-all");
   command.add("SEED", "--seed", std::to_string(a.seed));
   add_tensors(command, a.tensors);
+  if (a.as_cosim && a.sparse_embeddings) add_switch(command, a, "SPARSE", "--sparse-embeddings");
   if (!a.as_cosim) add_learning(command, a);
   return command.text();
 }

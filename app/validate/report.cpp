@@ -47,6 +47,8 @@ Json totals_json(const ValidationTotals &t) {
           {"cycles", t.cycles},
           {"rings", t.rings},
           {"marks", t.marks},
+          {"vector_streams", t.vector_streams},
+          {"vectors", t.vectors},
           {"ends", ends},
           {"undrawn", undrawn_json(t)}};
 }
@@ -62,6 +64,8 @@ void ValidationTotals::add(const ValidationVerdict &v) {
   cycles += v.cycles;
   rings += v.ring ? 1 : 0;
   marks += v.marks;
+  vector_streams += v.vectors != 0 ? 1 : 0;
+  vectors += v.vectors;
   if (v.outcome == Outcome::kMismatch) ++streams_differ;
   if (v.outcome > Outcome::kMismatch)
     ++streams_failed;
@@ -81,6 +85,8 @@ void ValidationTotals::add(const ValidationTotals &other) {
   cycles += other.cycles;
   rings += other.rings;
   marks += other.marks;
+  vector_streams += other.vector_streams;
+  vectors += other.vectors;
   for (const auto &[error, count] : other.ends)
     ends[error] += count;
   for (const auto &[kind, of_kind] : other.undrawn)
@@ -148,6 +154,8 @@ void ValidationReport::end() const {
   if (!errors.empty()) fmt::print(out_, "{} cycles of the RTL; ended by an error: {}\n", all.cycles, errors);
   if (all.rings != 0)
     fmt::print(out_, "{} of the {} came through a ring; their hosts took {} marks\n", all.rings, noun_, all.marks);
+  if (all.vectors != 0)
+    fmt::print(out_, "{} of the {} ran {} VECTOR commands to their end\n", all.vector_streams, noun_, all.vectors);
   for (const std::string &text : complaints())
     fmt::print(out_, "error: {}\n", text);
   // A run can end differently, and the model can fail, without any event or counter that differs.

@@ -18,6 +18,7 @@ struct ValidationTotals {
   std::uint64_t streams = 0, streams_differ = 0, streams_failed = 0; ///< failed: no comparison came about
   std::uint64_t commands = 0, commands_differ = 0, counters = 0, counters_differ = 0, cycles = 0;
   std::uint64_t rings = 0, marks = 0;             ///< runs through a ring; marks that their hosts took
+  std::uint64_t vector_streams = 0, vectors = 0;  ///< streams that ran programs on a vector unit, and how many
   std::map<std::string_view, std::uint64_t> ends; ///< streams by the error that ended them on the RTL, NONE included
   std::map<std::string, UndrawnEnds> undrawn;     ///< of random streams, by kind
 

@@ -29,6 +29,16 @@ struct Run {
   std::vector<isa::Command> commands;
 };
 
+/// Commands VECTOR that ended.
+std::uint64_t vectors_done(const Run &run) {
+  std::uint64_t done = 0;
+  for (std::size_t i = 0; i < std::min(run.commands.size(), run.timed.times.size()); ++i)
+    if (run.commands[i].get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::VECTOR) &&
+        run.timed.times[i].done != timing::kNever)
+      ++done;
+  return done;
+}
+
 /// Through a ring, after a run that ended by a reset.
 void feed(Device &device, const ValidationStream &stream, Run &run) {
   if (!stream.commands.empty()) corpus::RandomHost(device, stream.commands, *stream.host).abandon();
@@ -193,6 +203,7 @@ ValidationVerdict validate_stream(Device &rtl, Device &model, const ValidationSt
   verdict.kind = stream.kind;
   verdict.error_drawn = stream.error_drawn;
   verdict.ring = stream.host.has_value();
+  verdict.vectors = vectors_done(rtl_run);
   Run model_run;
   try {
     model_run = run_timed(model, stream, {});

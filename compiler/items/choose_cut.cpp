@@ -2,6 +2,8 @@
 
 #include "sw_models/timing/timing_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -13,7 +15,9 @@ namespace {
 class Choice {
 public:
   Choice(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const Machine &npu)
-      : jobs_(first_items(jobs)), places_(places), npu_(npu) {}
+      : jobs_(first_items(jobs)), places_(places), npu_(npu) {
+    npu_.memory.size_bytes = kAnyPlace;
+  }
 
   std::optional<ItemCut> run() {
     for (const bool across : {false, true}) {
@@ -49,6 +53,8 @@ private:
   }
 
   static constexpr std::size_t kItems = 64;
+  /// Bytes of memory: a step's places may be beyond its end until they are used again for what comes later.
+  static constexpr std::uint64_t kAnyPlace = std::uint64_t{1} << 48U;
   static constexpr std::size_t kRefined = 2, kIdle = 2; ///< cuts of a width that are changed; changes that gain nothing
   static constexpr std::uint8_t kMostBuffers = 3;
   /// Which tiles' items lie side by side.
@@ -78,7 +84,10 @@ private:
 
   std::uint64_t cycles(const ItemCut &cut) const {
     const timing::RunResult run = timing::run(npu_, item_commands(jobs_, places_, cut, npu_, 0));
-    if (!run.ok()) throw std::logic_error("the hardware refuses a command of a group of items");
+    if (!run.ok())
+      throw std::logic_error(fmt::format("the hardware refuses command {} of a group of items: {}, word {}",
+                                         run.error_index, isa::kErrorNames[static_cast<std::size_t>(run.error)],
+                                         run.error_word));
     return run.cycles();
   }
 
@@ -153,7 +162,7 @@ private:
 
   ItemJobs jobs_;
   const std::vector<ItemPlace> &places_;
-  const Machine &npu_;
+  Machine npu_;
   std::vector<Found> found_;
 };
 

@@ -1,6 +1,7 @@
 #include "compiler/vector/lower_op.hpp"
 
 #include "compiler/vector/check_jobs.hpp"
+#include "compiler/vector/copy_program.hpp"
 #include "compiler/vector/cut_walk.hpp"
 #include "compiler/vector/late_jobs.hpp"
 #include "compiler/vector/placed_walk.hpp"
@@ -112,10 +113,28 @@ private:
 
   void add_move(const RowMove &move) {
     const RectangleWalk walk = cut_move(move);
+    const std::size_t from = value_of(move.from.value), to = value_of(move.to.value);
+    const bool copies = jobs_.values[from].type != jobs_.values[to].type;
+    if (copies) jobs_.programs.push_back(copy_program());
     for (const std::vector<std::size_t> &first : walk.firsts)
-      jobs_.steps.emplace_back(MoveJob{value_of(move.from.value), value_of(move.to.value), first[0],
-                                       walk.steps.strides[0], first[1], walk.steps.strides[1], walk.steps.count,
-                                       move.length});
+      if (copies)
+        add_copy({from, first[0], walk.steps.strides[0]}, {to, first[1], walk.steps.strides[1]}, walk.steps.count,
+                 move.length);
+      else
+        jobs_.steps.emplace_back(MoveJob{from, to, first[0], walk.steps.strides[0], first[1], walk.steps.strides[1],
+                                         walk.steps.count, move.length});
+  }
+
+  /// Rows that change their type on the way, by the last program.
+  void add_copy(const JobTile &from, const JobTile &to, std::size_t rows, std::size_t length) {
+    VectorJob job;
+    job.program = jobs_.programs.size() - 1;
+    job.elementwise = true;
+    job.lanes = static_cast<std::uint32_t>(length);
+    job.steps = static_cast<std::uint32_t>(rows);
+    job.operands = {from};
+    job.results = {to};
+    jobs_.steps.emplace_back(std::move(job));
   }
 
   const Kernel<Recorded> &kernel_;

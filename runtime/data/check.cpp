@@ -1,6 +1,7 @@
 #include "runtime/data/check.hpp"
 
 #include "isa/assembler.hpp"
+#include "isa/vector/program.hpp"
 
 #include <fmt/format.h>
 
@@ -107,8 +108,11 @@ std::string describe_origin(const compiler::Compiled &compiled, const compiler::
 std::string describe_stop(const std::vector<isa::Command> &stream, const RunStatus &status) {
   const std::string command = status.error_index < stream.size() ? isa::disassemble(stream[status.error_index])
                                                                  : std::string("beyond the stream");
-  return fmt::format("{} at command {}: {}", isa::kErrorNames[static_cast<std::size_t>(status.error)],
-                     status.error_index, command);
+  std::string error(isa::kErrorNames[static_cast<std::size_t>(status.error)]);
+  if (const std::size_t fault = status.error_word >> 16U; fault != 0 && fault < isa::vector::kFaultNames.size())
+    error += fmt::format(" ({} in word {} of the program memory)", isa::vector::kFaultNames[fault],
+                         status.error_word & 0xFFFFU);
+  return fmt::format("{} at command {}: {}", error, status.error_index, command);
 }
 
 std::vector<std::string> check_counters(const compiler::Compiled &compiled, const NpuConfig &npu,

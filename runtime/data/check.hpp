@@ -38,7 +38,7 @@ std::string describe_difference(const Comparison &comparison, bool fp32);
 std::string describe_origin(const compiler::Compiled &compiled, const compiler::TensorBinding &tensor,
                             std::uint32_t row, std::uint32_t col);
 
-/// Why the NPU stopped: the error, the command's index and the command.
+/// Why the NPU stopped: the error, of a program the fault and its word, the command's index and the command.
 std::string describe_stop(const std::vector<isa::Command> &stream, const RunStatus &status);
 
 /// What the counters must satisfy: groups add up to CYCLES, bytes and beats are the planned traffic, blocks and steps

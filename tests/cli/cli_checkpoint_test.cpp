@@ -15,17 +15,19 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Words = std::vector<std::string>;
 
-/// A convolution, pooling and a classifier, for 4 random images.
+/// A convolution, dropout, pooling and a classifier, for 4 random images.
 const std::string kNetwork = "graph \"net\"\n"
                              "input x bf16 [4, 8, 8, 2]\n"
                              "input labels int32 [4]\n"
+                             "input key int32 [2]\n"
                              "parameter w1 [1, 3, 3, 2, 5] init \"kaiming\"\n"
                              "parameter b1 [5] init \"zeros\"\n"
                              "parameter w2 [80, 3] init \"kaiming\"\n"
                              "p1 = Conv(x, w1) pads=[1, 1, 1, 1]\n"
                              "s1 = Bias(p1, b1)\n"
                              "a1 = Relu(s1)\n"
-                             "m1 = MaxPool(a1) kernel_shape=[2, 2] strides=[2, 2]\n"
+                             "d1 = Dropout(a1, key) ratio=0.25 stream=0\n"
+                             "m1 = MaxPool(d1) kernel_shape=[2, 2] strides=[2, 2]\n"
                              "f1 = Flatten(m1)\n"
                              "logits = Gemm(f1, w2)\n"
                              "cost = SoftmaxCrossEntropy(logits, labels)\n"
@@ -36,10 +38,11 @@ class Checkpoint : public CommandLineTest {
 protected:
   Checkpoint() { write("net.graph", kNetwork); }
 
-  static Words train(const std::string &file, const Words &more = {}, const std::string &backend = "rtl") {
+  Words train(const std::string &file, const Words &more = {}, const std::string &backend = "rtl") const {
     Words all{"train",     "--model", "./net.graph",   "--data",  "synthetic",    "--steps", "40",
               "--lr",      "4e-3",    "--npu",         "test8v2", "--seed",       "7",       "--quiet",
-              "--backend", backend,   "--schedule-lr", "linear",  "--checkpoint", file};
+              "--backend", backend,   "--schedule-lr", "cosine",  "--checkpoint", file};
+    all.insert(all.end(), options_.begin(), options_.end());
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -72,13 +75,17 @@ protected:
     return finish(pid);
   }
 
+  Words options_; ///< of the run
+
   std::size_t steps_of(const CommandResult &r) const {
     EXPECT_EQ(r.code, 0) << r.err;
     return nlohmann::json::parse(read_file(work() / "r.json"))["steps_before"].get<std::size_t>();
   }
 };
 
+/// With all that depends on the number of a step or of a batch: the rate, and the masks of dropout.
 TEST_F(Checkpoint, KilledAnywhereAndResumedGivesTheSameBytes) {
+  options_ = {"--accumulate", "2", "--clip", "1", "--warmup", "3"};
   const std::string wanted = whole();
   int killed = 0;
   for (const int signal : {SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL, SIGKILL}) {
@@ -132,11 +139,20 @@ TEST_F(Checkpoint, OfAnotherRunIsRefused) {
   ASSERT_EQ(run(train("part.safetensors", {}, "golden")).code, 0);
   EXPECT_NE(refusal({}).find("the file is there; add --resume"), std::string::npos);
   EXPECT_NE(refusal({"--resume", "--warmup", "3"}).find("its run has --warmup 0, and this one 3"), std::string::npos);
+  const std::string two = refusal({"--resume", "--accumulate", "2", "--optimizer", "sgd"});
+  EXPECT_NE(two.find("its run has --accumulate 1, and this one 2; --momentum"), std::string::npos) << two;
+  EXPECT_NE(two.find("; --optimizer adamw, and this one sgd; "), std::string::npos) << two;
+  EXPECT_EQ(two.find("network"), std::string::npos) << two;
   write("net.graph", kNetwork + "# the same\n");
   EXPECT_EQ(run(train("part.safetensors", {"--resume"}, "golden")).code, 0);
   std::string other = kNetwork;
   write("net.graph", other.replace(other.find("a1 = Relu(s1)"), 13, "a1 = Tanh(s1)"));
   EXPECT_NE(refusal({"--resume"}).find("its run has network "), std::string::npos);
+  std::string damaged = read_file(work() / "part.safetensors");
+  damaged[damaged.size() - 5] ^= 1;
+  write("part.safetensors", damaged);
+  write("net.graph", kNetwork);
+  EXPECT_NE(refusal({"--resume"}).find("part.safetensors: damaged: its tensors"), std::string::npos);
   write("part.safetensors", "no such file");
   EXPECT_NE(refusal({"--resume"}).find("part.safetensors: "), std::string::npos);
 }

@@ -130,6 +130,13 @@ TEST_F(CliSimulate, AStreamThatTheHardwareStopsIsADeviceError) {
   const CommandResult r = run({"simulate", "bad.txt", "--npu", "test8", "--times", "-"});
   EXPECT_EQ(r.code, 4);
   expect_parts(r.err, {"stream bad: the NPU stopped with SPM_RANGE at command 1", "FAIL"});
+  // A program of a tile that nothing describes.
+  write("fault.txt", "PROGRAM at=7 words=0x0000000000000101,0x0000000000000021,0x0000000000000000\n"
+                     "VECTOR first=7 elements=3 steps=2\n");
+  const CommandResult fault = run({"simulate", "fault.txt", "--npu", "test8v2"});
+  EXPECT_EQ(fault.code, 4);
+  expect_parts(fault.out, {"stream fault: the NPU stopped with VECTOR_FAULT (TILE in word 8 of the program memory) at "
+                           "command 1: VECTOR first=7"});
   expect_parts(r.out, {"1,load,LOAD,bad,1x1 bf16 dram=0x0 spm=16777215,,,\n"});
 }
 

@@ -81,6 +81,29 @@ TEST_F(Train, AStepByCosimIsOneOfTrain) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("\nPASS\n"), std::string::npos) << r.out;
   EXPECT_EQ(run({"cosim", "--step", "--model", "./" + net, "--layers", "0"}).code, 2);
+  const CommandResult sparse = run({"cosim", "--step", "--sparse-embeddings", "--model", "./" + net, "--npu", "test8",
+                                    "--backend", "functional", "--from-make"});
+  ASSERT_EQ(sparse.code, 0) << sparse.err;
+  EXPECT_NE(sparse.out.find("embeddings by row"), std::string::npos) << sparse.out;
+  EXPECT_NE(sparse.out.find(" STEP=1 "), std::string::npos) << sparse.out;
+  EXPECT_NE(sparse.out.find(" SPARSE=1"), std::string::npos) << sparse.out;
+}
+
+TEST_F(Train, OptionsOfAStepAreRefusedByLayers) {
+  const std::string net = "./" + write("net.graph", kNetwork);
+  for (const char *option : {"--operators=host", "--keep-all", "--sparse-embeddings"}) {
+    const CommandResult r = run({"cosim", "--model", net, "--npu", "test8", "--backend", "functional", option});
+    EXPECT_EQ(r.code, 2) << option;
+    EXPECT_NE(r.err.find("a step of the whole network has other operators: add --step"), std::string::npos) << r.err;
+  }
+}
+
+TEST_F(Train, TellsHowLongAStepWasSimulated) {
+  const std::string net = write("net.graph", kNetwork);
+  const CommandResult r = run({"train", "--model", "./" + net, "--data", "synthetic", "--steps", "1", "--npu",
+                               "test8v2", "--backend", "timing"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find(" cycles, simulated in 0."), std::string::npos) << r.out;
 }
 
 TEST_F(Train, WrongArgumentsAndInputsAreNamed) {

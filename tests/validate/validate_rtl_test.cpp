@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <variant>
 
 namespace gradweave::test {
 namespace {
@@ -124,6 +125,36 @@ TEST(ValidateRtl, TellsOfAStreamThroughARing) {
       model->reset();
     }
   }
+}
+
+/// All VECTORs of a stream that ends well; of one that an error stops, those before.
+TEST(ValidateRtl, CountsVectorsThatRan) {
+  const Machine npu = load_machine("configs/test8v2.toml");
+  const auto rtl = make_rtl_device(npu);
+  const auto model = make_timing_device(npu);
+  for (Device *device : {rtl.get(), model.get()})
+    EXPECT_EQ(device->allocate(kMemory), 0U);
+  std::uint64_t all = 0, stopped = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    runtime::ValidationStream stream;
+    stream.commands = corpus::make_stream(npu, corpus::Profile::kBoth, seed, 40).commands;
+    std::uint64_t vectors = 0;
+    for (const isa::Command &command : stream.commands) {
+      const auto decoded = isa::decode(command);
+      vectors += decoded && std::holds_alternative<isa::VectorCommand>(decoded->op) ? 1 : 0;
+    }
+    const runtime::ValidationVerdict v = runtime::validate_stream(*rtl, *model, stream);
+    if (v.end == isa::ErrorCode::NONE) {
+      EXPECT_EQ(v.vectors, vectors) << "seed " << seed;
+    }
+    EXPECT_LE(v.vectors, vectors) << "seed " << seed;
+    all += v.vectors;
+    stopped += v.vectors < vectors ? 1 : 0;
+    rtl->reset();
+    model->reset();
+  }
+  EXPECT_GT(all, 100U);
+  EXPECT_GT(stopped, 0U);
 }
 
 TEST(ValidateRtl, IsRedWithACycleOfTurnaroundMore) {

@@ -1,5 +1,6 @@
 #include "train/checkpoint/checkpoint.hpp"
 
+#include "base/key/fingerprint.hpp"
 #include "sw_models/config/config_error.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace gradweave::runtime::train {
@@ -16,7 +18,7 @@ using graph::FileTensor;
 using graph::FileType;
 using graph::Tensor;
 
-constexpr const char *kSteps = "steps_done";
+constexpr const char *kSteps = "steps_done", *kChecksum = "checksum";
 constexpr const char *kLosses = "gradweave.losses";
 
 bool is_kept(const Tensor &tensor) {
@@ -43,15 +45,34 @@ template <typename T> std::vector<T> values_of(const FileTensor &tensor) {
   throw ConfigError(fmt::format("{}: {}", file.string(), what));
 }
 
+const std::string &said(const std::filesystem::path &file, const RunIdentity &of_file, const std::string &name) {
+  const auto found = of_file.find(name);
+  if (found == of_file.end())
+    refuse(file, fmt::format("no checkpoint of a training run: it does not say its {}", name));
+  return found->second;
+}
+
+/// Names all that is different; the network's fingerprint, which follows from options too, only if nothing else is.
 void check_identity(const std::filesystem::path &file, const RunIdentity &of_file, const RunIdentity &run) {
+  std::string different, network;
   for (const auto &[name, wanted] : run) {
-    const auto found = of_file.find(name);
-    if (found == of_file.end())
-      refuse(file, fmt::format("no checkpoint of a training run: it does not say its {}", name));
-    if (found->second != wanted)
-      refuse(file, fmt::format("its run has {} {}, and this one {}; give the options of that run, or another file",
-                               name, found->second, wanted));
+    const std::string &found = said(file, of_file, name);
+    if (found == wanted) continue;
+    std::string &text = name == kNetwork ? network : different;
+    text += fmt::format("{}{} {}, and this one {}", text.empty() ? "" : "; ", name, found, wanted);
   }
+  if (different.empty()) different = network;
+  if (!different.empty())
+    refuse(file, fmt::format("its run has {}; give the options of that run, or another file", different));
+}
+
+/// Of names and bytes.
+std::string checksum_of(const std::map<std::string, const FileTensor *> &tensors) {
+  Fingerprint all;
+  for (const auto &[name, tensor] : tensors)
+    all.add(name, Fingerprint().add(
+                      std::string_view(reinterpret_cast<const char *>(tensor->bytes.data()), tensor->bytes.size())));
+  return all.hex();
 }
 
 std::uint64_t steps_of(const std::filesystem::path &file, const RunIdentity &of_file) {
@@ -76,6 +97,10 @@ void write_checkpoint(const std::filesystem::path &file, const graph::Graph &ste
   }
   RunIdentity metadata = run;
   metadata[kSteps] = std::to_string(checkpoint.steps);
+  std::map<std::string, const FileTensor *> by_name;
+  for (const FileTensor &tensor : tensors)
+    by_name[tensor.name] = &tensor;
+  metadata[kChecksum] = checksum_of(by_name);
   graph::write_safetensors(file, tensors, metadata);
 }
 
@@ -94,6 +119,11 @@ Checkpoint read_checkpoint(const std::filesystem::path &file, const graph::Graph
   std::map<std::string, FileTensor> by_name;
   for (FileTensor &tensor : graph::read_safetensors(file, accept))
     by_name[tensor.name] = std::move(tensor);
+  std::map<std::string, const FileTensor *> bytes;
+  for (const auto &[name, tensor] : by_name)
+    bytes[name] = &tensor;
+  if (checksum_of(bytes) != said(file, of_file, kChecksum))
+    refuse(file, "damaged: its tensors are not those that were written; begin anew, or take a copy of it");
   const auto take = [&](const std::string &name, FileType type) -> const FileTensor & {
     const auto found = by_name.find(name);
     if (found == by_name.end()) refuse(file, fmt::format("'{}' is missing", name));

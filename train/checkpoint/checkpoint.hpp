@@ -12,6 +12,8 @@ namespace gradweave::runtime::train {
 
 /// What bits of the steps depend on, by names that users know: network, data, optimizer.
 using RunIdentity = graph::FileMetadata;
+/// The name of the step's fingerprint in it, which is another with most options.
+inline constexpr const char *kNetwork = "network";
 
 struct Checkpoint {
   std::uint64_t steps = 0;    ///< done
@@ -20,12 +22,12 @@ struct Checkpoint {
 };
 
 /// Writes the file, a .safetensors, all or nothing: parameters, moments and state by their names in the graph; losses
-/// as "gradweave.losses"; the identity, and the steps, as its metadata. Throws OutputError.
+/// as "gradweave.losses"; the identity, the steps, and a checksum of the tensors, as its metadata. Throws OutputError.
 void write_checkpoint(const std::filesystem::path &file, const graph::Graph &step, const RunIdentity &run,
                       const Checkpoint &checkpoint);
 
-/// Throws ConfigError: no checkpoint; one of another run, naming what is different; a tensor is missing, or has
-/// another shape.
+/// Throws ConfigError: no checkpoint; one of another run, naming all that is different; a tensor is missing, or has
+/// another shape; the checksum is not that of the tensors.
 Checkpoint read_checkpoint(const std::filesystem::path &file, const graph::Graph &step, const RunIdentity &run);
 
 } // namespace gradweave::runtime::train

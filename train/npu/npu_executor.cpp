@@ -1,5 +1,6 @@
 #include "train/npu/npu_executor.hpp"
 
+#include "base/process/stopwatch.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/loaded_stream.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -44,12 +45,13 @@ NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backe
       backend_(backend) {
   planned_ =
       std::make_shared<const StepPlan>(lasting->step, plan(), device.config(), options.compile, options.keep_all);
+  row_numbers_ = planned_->constant_numbers();
   take_memory();
 }
 
 NpuExecutor::NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads)
     : HasLastingCopies(other), StepExecutor(other.step(), other.plan(), threads), device_(device),
-      backend_(other.backend_), planned_(other.planned_) {
+      backend_(other.backend_), planned_(other.planned_), row_numbers_(planned_->constant_numbers()) {
   take_memory();
 }
 
@@ -130,8 +132,10 @@ void NpuExecutor::fill(const Values &golden, const Living &device_living) {
 }
 
 void NpuExecutor::run(StepResult &result) {
+  const Stopwatch stopwatch;
   device_.submit(stream_.commands);
   const RunStatus status = device_.wait([this](std::uint64_t, std::uint64_t) { check_abandoned(); });
+  result.device_seconds = stopwatch.wall_seconds();
   result.products.streams = 1;
   result.products.commands = stream_.commands.size();
   result.products.multiply_adds = planned_->multiply_adds();

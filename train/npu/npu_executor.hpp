@@ -78,7 +78,7 @@ private:
   Backend backend_;
   std::shared_ptr<const StepPlan> planned_;
   StepStream stream_;
-  std::map<graph::TensorId, std::vector<std::int32_t>> row_numbers_; ///< of StepPlan::index_tensors()
+  std::map<graph::TensorId, std::vector<std::int32_t>> row_numbers_; ///< of StepPlan::index_tensors(), and constants
   timing::RunResult predicted_;                                      ///< of stream_, where a backend measures
   bool filled_ = false, afresh_ = false;
 };

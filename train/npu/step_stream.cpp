@@ -111,17 +111,22 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
   } catch (const graph::GraphError &error) { // an op whose operator has jobs, and which has none
     refuse(error.what());
   }
+  take_constants();
   place(false);
   if (room() > npu.memory.size_bytes && !keep_all) place(true);
-  check_memory(room(), npu);
+  check_memory(memory_bytes_ + known_commands() * isa::kCommandBytes, npu);
   compile_seconds_ = stopwatch.wall_seconds();
 }
 
-/// With room for the stream: as far as it is known, and for each row that an embedding looks up.
-std::uint64_t StepPlan::room() const {
+std::uint64_t StepPlan::known_commands() const {
   std::uint64_t commands = 0;
   for (const Part &part : parts_)
     commands += part.commands.size() + kBarrierCommands;
+  return commands;
+}
+
+std::uint64_t StepPlan::room() const {
+  std::uint64_t commands = known_commands();
   for (const TensorId id : index_tensors_)
     commands += step_.graph.tensors[id].shape.elements() * kCommandsOfARow;
   return memory_bytes_ + commands * isa::kCommandBytes;
@@ -221,9 +226,15 @@ void StepPlan::add_operators(std::size_t index) {
   const Station &station = order_.stations[index];
   const std::string what = names_of(step_.graph, station.ops);
   if (!station.by_indices) return add_jobs(jobs_[index], station.ops.back(), what);
-  note_indices(station.ops.front());
-  reserve_scratch(station.ops.front());
-  parts_.push_back({station.ops.back(), what, {}, true});
+  const OpId op = station.ops.front();
+  const std::vector<TensorId> numbers = row_numbers_of(op);
+  note_indices(op);
+  reserve_scratch(op);
+  const bool fed =
+      std::any_of(numbers.begin(), numbers.end(), [this](TensorId id) { return constants_.count(id) == 0; });
+  Part part{op, what, {}, fed};
+  if (!fed) part.commands = commands_by_indices(op, {}, memory_bytes_);
+  parts_.push_back(std::move(part));
 }
 
 void StepPlan::add_jobs(OpJobs jobs, OpId op, const std::string &what) {
@@ -247,10 +258,32 @@ void StepPlan::add_areas(OpId id) {
                     compiler::section_commands(areas, addresses, npu_, section_semaphores(npu_).areas), false});
 }
 
-/// The int32 tensors that an op's jobs depend on.
+/// Constants that number rows.
+void StepPlan::take_constants() {
+  for (TensorId id = 0; id < step_.graph.tensors.size(); ++id) {
+    const graph::Tensor &tensor = step_.graph.tensors[id];
+    if (tensor.role != graph::Role::kConstant || graph::is_real(tensor.type)) continue;
+    std::vector<std::int32_t> &numbers = constants_[id];
+    for (std::size_t i = 0; i < tensor.shape.elements(); ++i)
+      numbers.push_back(static_cast<std::int32_t>(tensor.values[tensor.values.size() == 1 ? 0 : i]));
+  }
+}
+
+/// The int32 tensors that an op's jobs depend on: its own, and those that say which rows of a gradient there are.
+std::vector<TensorId> StepPlan::row_numbers_of(OpId id) const {
+  std::vector<TensorId> numbers;
+  for (const TensorId input : step_.graph.ops[id].inputs)
+    if (input != kNone && !graph::is_real(step_.graph.tensors[input].type)) numbers.push_back(input);
+  const OpId gradient = gradient_by_rows(step_.graph, step_.graph.ops[id]);
+  for (const OpId op : {id, gradient})
+    if (op != kNone && rows_of(op) != kNone) numbers.push_back(rows_of(op));
+  return numbers;
+}
+
+/// The int32 tensors that an op's jobs depend on, and that a step is fed.
 void StepPlan::note_indices(OpId op) {
   for (const TensorId id : step_.graph.ops[op].inputs) {
-    if (id == kNone || graph::is_real(step_.graph.tensors[id].type)) continue;
+    if (id == kNone || graph::is_real(step_.graph.tensors[id].type) || constants_.count(id) != 0) continue;
     if (step_.graph.tensors[id].computed())
       throw std::invalid_argument(
           fmt::format("'{}': which rows it takes is computed in the step, by '{}'; leave operators to the host "
@@ -271,14 +304,19 @@ void StepPlan::reserve_scratch(OpId op) {
 
 std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndices &indices, std::uint64_t &end) const {
   const Op &op = step_.graph.ops[id];
+  const auto numbers = [&](TensorId tensor) -> const std::vector<std::int32_t> * {
+    const auto constant = constants_.find(tensor);
+    if (constant != constants_.end()) return &constant->second;
+    return tensor < indices.size() ? indices[tensor] : nullptr;
+  };
   std::vector<const std::vector<std::int32_t> *> of_inputs;
   for (const TensorId input : op.inputs)
-    of_inputs.push_back(input == kNone ? nullptr : indices[input]);
+    of_inputs.push_back(input == kNone ? nullptr : numbers(input));
   OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
   if (const TensorId rows = rows_of(id); rows != kNone)
-    zero_named_rows(jobs, *indices[rows], step_.graph.tensors[op.outputs[0]].shape);
+    zero_named_rows(jobs, *numbers(rows), step_.graph.tensors[op.outputs[0]].shape);
   if (const OpId by_rows = gradient_by_rows(step_.graph, op); by_rows != kNone)
-    update_by_rows(jobs, op.inputs[1], *indices[rows_of(by_rows)], step_.graph.tensors[op.inputs[0]].shape);
+    update_by_rows(jobs, op.inputs[1], *numbers(rows_of(by_rows)), step_.graph.tensors[op.inputs[0]].shape);
   const std::vector<std::uint64_t> addresses = addresses_of(jobs, end);
   fit_in_place(jobs, addresses, op.name);
   return commands_of(jobs, addresses);
@@ -338,6 +376,7 @@ StepStream StepPlan::stream(const StepIndices &indices) const {
     stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
   }
   if (end > memory_bytes_) throw std::logic_error("a step's jobs have more values between them than results");
+  check_memory(memory_bytes_ + stream.commands.size() * isa::kCommandBytes, npu_);
   return stream;
 }
 

@@ -54,7 +54,7 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 /// leave the scratchpad, where that is faster (choose_epilogues.hpp). Sections follow one another in the order of the
 /// graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones
 /// read. Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made
-/// anew.
+/// anew; those of constants are known.
 class StepPlan {
 public:
   /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
@@ -66,15 +66,18 @@ public:
   const StepMemory &memory() const { return memory_; }
   /// From address 0 on, the stream apart.
   std::uint64_t memory_bytes() const { return memory_bytes_; }
-  /// That, and the stream: what the device's memory has to hold.
+  /// That, and the longest stream there may be: what fits the device's memory for certain.
   std::uint64_t room() const;
   std::uint64_t multiply_adds() const { return multiply_adds_; }
   double compile_seconds() const { return compile_seconds_; }
 
-  /// The int32 tensors that streams depend on; none: all are the same.
+  /// The int32 tensors, no constants, that streams depend on; none: all are the same.
   const std::vector<graph::TensorId> &index_tensors() const { return index_tensors_; }
+  /// What the constants among all int32 tensors say.
+  const std::map<graph::TensorId, std::vector<std::int32_t>> &constant_numbers() const { return constants_; }
   /// The int32 tensor that names the rows which an op gives, if it gives no others (plan/named_rows.hpp). kNone: all.
   graph::TensorId rows_of(graph::OpId op) const;
+  /// Throws std::invalid_argument: memory does not hold it.
   StepStream stream(const StepIndices &indices) const;
 
 private:
@@ -95,6 +98,9 @@ private:
   void add_areas(graph::OpId op);
   void add_items(std::size_t group);
   void add_moves();
+  std::uint64_t known_commands() const;
+  void take_constants();
+  std::vector<graph::TensorId> row_numbers_of(graph::OpId op) const;
   void note_indices(graph::OpId op);
   void reserve_scratch(graph::OpId op);
   // `end`: that of memory, which moves on where values between jobs need more.
@@ -122,6 +128,7 @@ private:
   std::vector<compiler::Compiled> compiled_; ///< of each pass
   std::vector<Part> parts_;                  ///< in order
   std::vector<graph::TensorId> index_tensors_;
+  std::map<graph::TensorId, std::vector<std::int32_t>> constants_; ///< that number rows
   double compile_seconds_ = 0;
 };
 

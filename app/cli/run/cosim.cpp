@@ -43,6 +43,7 @@ int cosim_step(const CosimArguments &a) {
   step.convolution = a.work.convolution;
   step.operators = a.operators;
   step.keep_all = a.keep_all;
+  step.sparse_embeddings = a.sparse_embeddings;
   step.batch = a.work.batch;
   step.set = a.work.set;
   step.until = a.work.until;
@@ -61,8 +62,9 @@ int cosim_step(const CosimArguments &a) {
   return train(step);
 }
 
-/// Throws if tensors in files are asked for, which layers have not: their data is drawn from a seed.
-void require_no_tensors(const CosimArguments &a) {
+/// Throws if anything is asked for that layers have not: tensors in files, as their data is drawn from a seed, or
+/// operators and updates.
+void require_no_step_options(const CosimArguments &a) {
   const TensorArguments &t = a.tensors;
   using Option = std::pair<const char *, const std::string &>;
   for (const auto &[option, value] :
@@ -71,13 +73,19 @@ void require_no_tensors(const CosimArguments &a) {
     if (!value.empty())
       throw std::invalid_argument(fmt::format(
           "{} {}: layers have data of a seed; a step of the whole network takes tensors: add --step", option, value));
+  using Flag = std::pair<const char *, bool>;
+  for (const auto &[option, given] : {Flag{"--operators", !a.operators.empty()}, Flag{"--keep-all", a.keep_all},
+                                      Flag{"--sparse-embeddings", a.sparse_embeddings}})
+    if (given)
+      throw std::invalid_argument(fmt::format(
+          "{}: layers are products alone; a step of the whole network has other operators: add --step", option));
 }
 
 int cosim(const CosimArguments &a) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
   if (a.step) return cosim_step(a);
-  require_no_tensors(a);
+  require_no_step_options(a);
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   RunOptions options = cosim_options(a, resolve(a.work));
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
@@ -160,10 +168,13 @@ void add_running_options(CLI::App &command, CosimArguments &a) {
   command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 4096U));
-  command.add_flag("--step", a.step,
-                   "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "
-                   "its vector unit, every tensor compared. With it go the next eight options, as of gradweave train");
+  command.add_flag(
+      "--step", a.step,
+      "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "
+      "its vector unit, every tensor compared. With it go, as of gradweave train, --operators, --keep-all, "
+      "--sparse-embeddings, --loss, --weights, --input, --target, --dump and --dump-to");
   add_operators_options(command, a.operators, a.keep_all);
+  add_sparse_option(command, a.sparse_embeddings);
   add_tensor_options(command, a.tensors);
   add_loss_option(command, a.loss);
   command.add_flag("--quiet", a.quiet, "No progress on standard error");

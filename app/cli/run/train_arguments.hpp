@@ -17,6 +17,8 @@ struct TrainArguments : TrainRequest {
 void add_tensor_options(CLI::App &command, TensorArguments &arguments);
 /// --loss, of a network that has none.
 void add_loss_option(CLI::App &command, std::string &loss);
+/// --sparse-embeddings.
+void add_sparse_option(CLI::App &command, bool &sparse_embeddings);
 
 /// --operators: what runs ops that are no products; --keep-all.
 void add_operators_options(CLI::App &command, std::string &operators, bool &keep_all);

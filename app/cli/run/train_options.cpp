@@ -80,8 +80,7 @@ void add_optimizer_options(CLI::App &command, TrainArguments &a) {
   real("--weight-decay", a.weight_decay, "Weight decay; default: 0.01 of adamw, 0 of sgd", 0);
   real("--momentum", a.momentum, "Momentum of sgd", 0)->capture_default_str();
   real("--clip", a.clip, "Most that the norm of all gradients may be; 0: any", 0)->capture_default_str();
-  command.add_flag("--sparse-embeddings", a.sparse_embeddings,
-                   "Update only rows of embeddings that the batch looks up; else all rows decay");
+  add_sparse_option(command, a.sparse_embeddings);
 }
 
 void add_where_options(CLI::App &command, TrainArguments &a) {
@@ -159,6 +158,11 @@ void add_operators_options(CLI::App &command, std::string &operators, bool &keep
       "--keep-all", keep_all,
       "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
       "no tensor make room for another, so that each is compared");
+}
+
+void add_sparse_option(CLI::App &command, bool &sparse_embeddings) {
+  command.add_flag("--sparse-embeddings", sparse_embeddings,
+                   "Update only rows of embeddings that the batch looks up; else all rows decay");
 }
 
 void add_tensor_options(CLI::App &command, TensorArguments &a) {

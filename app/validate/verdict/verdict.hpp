@@ -15,6 +15,7 @@ struct ValidationVerdict {
   std::uint64_t commands = 0, commands_differ = 0, counters = 0, counters_differ = 0;
   std::uint64_t marks = 0;                   ///< compared, of a run through a ring
   bool ring = false;                         ///< as the stream's host
+  std::uint64_t vectors = 0;                 ///< VECTOR commands that the RTL ran to their end
   std::uint64_t cycles = 0;                  ///< of the RTL
   isa::ErrorCode end = isa::ErrorCode::NONE; ///< of the RTL
   Outcome outcome = Outcome::kPass;          ///< kMismatch: something differs, or the model failed

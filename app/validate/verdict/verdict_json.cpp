@@ -36,6 +36,7 @@ ValidationVerdict from_json(const Json &json) {
   read_field(json, "counters_differ", v.counters_differ);
   read_field(json, "marks", v.marks);
   v.ring = json.at("ring");
+  read_field(json, "vectors", v.vectors);
   v.report = json.at("report");
   v.reproduce = json.at("reproduce");
   v.kind = json.at("kind");
@@ -57,6 +58,7 @@ Json to_json(const ValidationVerdict &v) {
           {"counters_differ", v.counters_differ},
           {"marks", v.marks},
           {"ring", v.ring},
+          {"vectors", v.vectors},
           {"report", v.report},
           {"reproduce", v.reproduce},
           {"kind", v.kind},

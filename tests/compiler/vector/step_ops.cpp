@@ -50,6 +50,32 @@ loss cost
   return {"images", graph::training_graph(forward, graph::operators(), options).graph};
 }
 
+/// Tensors of both types side by side, along columns and rows, and their gradients.
+NetworkStep joined_step(const graph::TrainingOptions &options) {
+  const Graph forward = graph::read_graph(R"(graph "joined"
+input x bf16 [5, 9]
+input target fp32 [10, 22]
+parameter w [9, 13] init "xavier"
+parameter b [13] init "zeros"
+parameter last [79, 22] init "xavier"
+p = Gemm(x, w)
+s = Bias(p, b)
+a = Relu(s)
+h = Concat(a, s, x) axis=1
+u = Concat(a, x) axis=1
+g = Concat(u, h, s, x) axis=1
+flat = Reshape(g) shape=[79, 5]
+r = Tanh(flat)
+both = Concat(r, flat) axis=0
+cut = Reshape(both) shape=[10, 79]
+v = Gemm(cut, last)
+cost = MeanSquaredError(v, target)
+loss cost
+)",
+                                          "joined.graph", graph::operators());
+  return {"joined", graph::training_graph(forward, graph::operators(), options).graph};
+}
+
 /// Dropout of rows and columns of several lengths, one row and one column among them, in fp32 and in bf16.
 NetworkStep dropout_step(const graph::TrainingOptions &options) {
   const Graph forward = graph::read_graph(R"(graph "dropout"
@@ -159,6 +185,7 @@ std::vector<NetworkStep> network_steps() {
   steps.push_back(step_of("resnet50", "resnet50", {{"batch", "2"}, {"pixels", "64"}}, sgd));
   steps.push_back(image_step(adamw));
   steps.push_back(dropout_step(adamw));
+  steps.push_back(joined_step(adamw));
   return steps;
 }
 

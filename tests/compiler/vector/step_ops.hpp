@@ -18,7 +18,7 @@ struct NetworkStep {
 
 /// Training steps of bert_tiny, lenet, mlp_fashion and resnet50 with few layers, rows and pixels: AdamW, dense and for
 /// the embeddings' rows that a batch has; with clipping; and SGD with momentum. And one of pooling by averages and
-/// enlarged images, and one of dropout, which these do not have.
+/// enlarged images, one of dropout, and one of tensors of both types side by side, which these do not have.
 std::vector<NetworkStep> network_steps();
 
 /// Training steps of the same networks as they are: batch 4 of bert_tiny and resnet50, 32 of the others; AdamW, of

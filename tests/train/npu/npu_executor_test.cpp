@@ -149,8 +149,33 @@ TEST(NpuStep, TensorsMakeRoomForOthers) {
     ASSERT_EQ(steps.next(), "");
     EXPECT_GT(steps.last.unchecked, 0U);
   }
+  npu.memory.size_bytes = all.executor.planned().memory_bytes();
   EXPECT_NE(refusal_of([&] {
               NpuSteps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional, true);
+            }).find("bytes of device memory"),
+            std::string::npos);
+}
+
+/// How long a stream is turns out when the rows are known that it looks up.
+TEST(NpuStep, AStreamForWhichThereIsNoRoomIsRefused) {
+  Machine npu = npu_of("test8v2");
+  NpuSteps all(small_bert(), {}, make_functional_device(npu), Backend::kFunctional, true);
+  ASSERT_EQ(all.next(), "");
+  for (const graph::TensorId id : all.executor.planned().index_tensors()) // not of positions, which are a constant
+    EXPECT_EQ(all.step.graph.tensors[id].role, graph::Role::kInput);
+  npu.memory.size_bytes =
+      all.executor.planned().memory_bytes() + (all.executor.stream().commands.size() - 1) * isa::kCommandBytes;
+  NpuSteps steps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional, true);
+  EXPECT_NE(refusal_of([&] { steps.next(); }).find("bytes of device memory"), std::string::npos);
+}
+
+/// Sections are planned for places that lie beyond the end of memory as long as none is used again.
+TEST(NpuStep, PlansSectionsBeforeTensorsHaveRoom) {
+  Machine npu = npu_of("test8v2");
+  NpuSteps all(small_bert(), {}, make_functional_device(npu), Backend::kFunctional);
+  npu.memory.size_bytes = all.executor.planned().room() / 4;
+  EXPECT_NE(refusal_of([&] {
+              NpuSteps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional);
             }).find("bytes of device memory"),
             std::string::npos);
 }

@@ -1,6 +1,7 @@
 #include "train/npu/plan/staging.hpp"
 
 #include "compiler/ir/contraction.hpp"
+#include "compiler/vector/copy_program.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
 
@@ -12,6 +13,7 @@
 namespace gradweave::runtime::train {
 namespace {
 
+using compiler::copy_program;
 using compiler::JobTile;
 using compiler::LineOf;
 using compiler::MoveJob;
@@ -19,13 +21,6 @@ using compiler::OpJobs;
 using compiler::VectorJob;
 
 constexpr std::size_t kTensor = 0, kMatrix = 1, kPadded = 2; // OpJobs::values
-
-isa::vector::Program copy_program() {
-  vector::Recorder record;
-  record.loop();
-  record.output(0, record.bor(record.tile(0), record.tile(0)));
-  return record.program();
-}
 
 isa::vector::Program constant_program(float value) {
   vector::Recorder record;
