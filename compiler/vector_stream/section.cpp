@@ -254,12 +254,8 @@ private:
       t.spm.row += room_.first_row;
       tiles.push_back(t);
     }
-    for (std::size_t i = 0; i < tiles.size();) {
-      isa::TileCommand command;
-      for (isa::VectorTile &t : command.tiles)
-        if (i < tiles.size()) t = tiles[i++];
+    for (const isa::TileCommand &command : tile_commands(tiles))
       emit(command);
-    }
     emit(v, waits, posts);
   }
 
