@@ -1,5 +1,6 @@
 #include "train/kernel_rows.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include <algorithm>
 
 namespace gradweave::runtime::train {
@@ -11,7 +12,7 @@ namespace {
 bool gains(const Convolution &conv, const Convolution &columns, const NpuConfig &npu) {
   constexpr std::uint64_t kBeats = 8, kBytes = 2, kWidest = 32;
   const std::uint64_t walks = std::uint64_t{conv.kernel_height} * conv.kernel_width - columns.kernel_height;
-  const std::uint64_t tiles = (conv.out_channels + npu.cols - 1) / npu.cols;
+  const std::uint64_t tiles = compiler::divide_up(conv.out_channels, npu.cols);
   return walks * conv.m() * tiles * std::min<std::uint64_t>(npu.bus_bytes, kWidest) >
          columns.image_size() * kBytes * kBeats;
 }
@@ -35,7 +36,7 @@ std::optional<KernelRows> kernel_rows_of(const Convolution &conv, const NpuConfi
     return parts;
   }
   // Rows of pixels begin with the padding, so that the kernel does with a pixel's first row.
-  parts.columns.kernel_height = (conv.kernel_height + stride - 1) / stride;
+  parts.columns.kernel_height = static_cast<std::uint32_t>(compiler::divide_up(conv.kernel_height, stride));
   parts.columns.height = conv.out_height() + parts.columns.kernel_height - 1;
   parts.columns.pad_top = parts.columns.pad_bottom = 0;
   const std::uint32_t read = parts.columns.height * stride, there = conv.pad_top + conv.height;

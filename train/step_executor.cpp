@@ -3,6 +3,7 @@
 #include "base/process/machine_memory.hpp"
 #include "graph/golden/initialise.hpp"
 #include "graph/ir/error.hpp"
+#include "graph/ir/product.hpp"
 #include "runtime/data/check.hpp"
 #include "sw_models/numerics/numerics.hpp"
 
@@ -249,7 +250,7 @@ Shares StepExecutor::shares() const {
     const Op &op = step_.graph.ops[id];
     const graph::OpView view{step_.graph, op};
     const double operations = op.type->operations(view), bytes = bytes_of_op(step_.graph, op);
-    const bool product = op.type->lower != nullptr && op.type->lower(view).product.has_value();
+    const bool product = graph::is_product(view);
     const bool device = pass_of_[id] > 0 || runs_operators();
     (device ? shares.device_bytes : shares.host_bytes) += bytes;
     ++(device ? shares.device_ops : shares.host_ops);

@@ -58,7 +58,7 @@ void AccessCounter::operator()(const isa::DmaCommand &dma) {
 }
 
 void AccessCounter::operator()(const isa::VectorCommand &run) {
-  const std::uint32_t strips = (run.elements + npu_.lanes() - 1) / npu_.lanes();
+  const auto strips = static_cast<std::uint32_t>(divide_up(run.elements, npu_.lanes()));
   for (const vector::TileUse &use : units_[run.unit].uses(run)) {
     const std::uint64_t element_bytes = use.tile.fp32 ? 4 : 2;
     if (use.is_result())

@@ -37,7 +37,7 @@ Axis transposed_axis(const AxisShape &shape) {
   axis.out_stride = shape.stride;
   const auto stride = static_cast<std::int32_t>(shape.stride);
   for (std::uint32_t first = 0; first < std::min(shape.stride, shape.image); ++first) {
-    AxisPhase phase{first, (shape.image - first + shape.stride - 1) / shape.stride, {}};
+    AxisPhase phase{first, static_cast<std::uint32_t>(divide_up(shape.image - first, shape.stride)), {}};
     for (std::uint32_t k = 0; k < shape.kernel; ++k) {
       const std::int32_t padded =
           static_cast<std::int32_t>(first + shape.pad) - static_cast<std::int32_t>(k * shape.dilation);

@@ -1,6 +1,9 @@
 // One axis of a depthwise convolution: which pixels of what is read each result takes, tap by tap.
 #pragma once
 
+#include "compiler/ir/arithmetic.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,9 +24,9 @@ struct AxisPhase {
 struct Axis {
   std::uint32_t in = 0, out = 0; ///< pixels of what is read, and of the result
   std::uint32_t in_stride = 1, out_stride = 1;
-  std::vector<AxisPhase> phases;                                                  ///< that have pixels
-  std::int32_t least = 0, most = 0;                                               ///< offsets of all taps
-  std::uint32_t positions() const { return (out + out_stride - 1) / out_stride; } ///< of the longest phase
+  std::vector<AxisPhase> phases;                                       ///< that have pixels
+  std::int32_t least = 0, most = 0;                                    ///< offsets of all taps
+  std::size_t positions() const { return divide_up(out, out_stride); } ///< of the longest phase
 };
 
 /// A convolution along one axis.

@@ -31,10 +31,11 @@ class Adding {
 public:
   Adding(const std::vector<isa::Command> &product, const std::vector<ResultStore> &stores, const EpilogueAreas &plan,
          const EpilogueRoom &room)
-      : product_(product), stores_(stores), plan_(plan), room_(room) {}
+      : product_(product), stores_(stores), plan_(plan), room_(room), programs_(write_programs(plan.programs)) {}
 
   std::vector<isa::Command> run() {
-    write_programs();
+    for (const isa::ProgramCommand &p : programs_.commands)
+      emit(p);
     find_last_products();
     std::size_t next = 0;
     for (std::size_t i = 0; i < product_.size(); ++i) {
@@ -69,16 +70,6 @@ private:
     for (std::size_t i = 0; i < posts.size(); ++i)
       command.sync.posts.at(i) = posts[i];
     put(command);
-  }
-
-  void write_programs() {
-    std::uint32_t at = 0;
-    for (const isa::vector::Words &words : plan_.programs) {
-      first_words_.push_back(at);
-      for (const isa::ProgramCommand &p : program_commands(words, at))
-        emit(p);
-      at += static_cast<std::uint32_t>(words.size());
-    }
   }
 
   /// For each tile the command that completes it, nearly: the last of a core before its STORE; its STORE if there is
@@ -191,14 +182,10 @@ private:
   }
 
   void emit_run(const EpilogueRun &run, const Semaphores &waits, const Semaphores &posts) {
-    for (std::size_t i = 0; i < run.tiles.size();) {
-      isa::TileCommand command;
-      for (isa::VectorTile &t : command.tiles)
-        if (i < run.tiles.size()) t = run.tiles[i++];
-      emit(command);
-    }
+    for (const isa::TileCommand &tiles : tile_commands(run.tiles))
+      emit(tiles);
     isa::VectorCommand v;
-    v.first = first_words_[run.program];
+    v.first = programs_.first_words[run.program];
     v.elements = run.elements;
     v.steps = run.steps;
     emit(v, waits, posts);
@@ -222,8 +209,8 @@ private:
   const std::vector<ResultStore> &stores_;
   const EpilogueAreas &plan_;
   const EpilogueRoom &room_;
+  WrittenPrograms programs_;
   std::vector<std::size_t> last_products_; ///< of each tile
-  std::vector<std::uint32_t> first_words_; ///< of each program, in the program memory
   std::map<std::uint8_t, std::int64_t> tokens_;
   std::deque<std::size_t> due_; ///< of each area of the tile that is to come: before which command of the product
   std::size_t next_area_ = 0, loaded_ = 0; ///< areas whose runs, whose LOADs stand in the stream

@@ -136,7 +136,7 @@ std::uint64_t cycles_of(const EpilogueTiles &tiles, std::size_t rows, std::size_
     busy += walk_of(stage, shape.lanes, shape.steps, npu).cycles + kRunCycles;
   for (const EpilogueTile &t : tiles.tiles)
     if (t.is_matrix() && (t.loaded || t.stored))
-      moving += shape.steps * ((shape.lanes * (t.of.fp32 ? 4 : 2) + npu.bus_bytes - 1) / npu.bus_bytes + 1);
+      moving += shape.steps * (divide_up(shape.lanes * (t.of.fp32 ? 4 : 2), npu.bus_bytes) + 1);
   const std::uint64_t areas = divide_up(cols, shape.lanes) * divide_up(rows, shape.steps);
   return areas * std::max(busy, moving) + std::min(busy, moving);
 }

@@ -283,12 +283,8 @@ private:
       to.fp32 = to.same_step = true;
       tiles.push_back(to);
     }
-    for (std::size_t i = 0; i < tiles.size();) {
-      isa::TileCommand command;
-      for (isa::VectorTile &t : command.tiles)
-        if (i < tiles.size()) t = tiles[i++];
+    for (const isa::TileCommand &command : tile_commands(tiles))
       emit(command);
-    }
     isa::VectorCommand v;
     v.first = programs_.at({part.first, part.last});
     v.elements = columns.cols;

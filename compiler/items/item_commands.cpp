@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -33,7 +34,7 @@ public:
   }
 
   std::vector<isa::Command> run(std::uint32_t first_semaphore) {
-    write_programs();
+    add_programs();
     for (std::size_t at = 0; at < chunks_.size() + turns_.last; ++at)
       for (std::uint32_t turn = turns_.last + 1; turn-- > 0;)
         if (at >= turn && at - turn < chunks_.size()) emit_turn(at - turn, turn);
@@ -64,17 +65,16 @@ private:
     return jobs_.stages.size();
   }
 
-  void write_programs() {
-    std::uint32_t at = 0;
+  void add_programs() {
+    std::vector<isa::vector::Words> of_stages; // none of products
     for (const ItemStage &stage : jobs_.stages) {
-      program_at_.push_back(at);
       const auto *run = std::get_if<ItemRun>(&stage);
-      if (run == nullptr) continue;
-      const isa::vector::Words words = isa::vector::encode(run->program);
-      for (const isa::ProgramCommand &p : program_commands(words, at))
-        commands_.add(p);
-      at += static_cast<std::uint32_t>(words.size());
+      of_stages.push_back(run == nullptr ? isa::vector::Words() : isa::vector::encode(run->program));
     }
+    WrittenPrograms written = write_programs(of_stages);
+    for (const isa::ProgramCommand &p : written.commands)
+      commands_.add(p);
+    program_at_ = std::move(written.first_words);
   }
 
   /// LOADs of what phases of this turn, or of the next, begin to read; stages, and STOREs of what they give.
@@ -290,12 +290,8 @@ private:
       add(run.results[i], isa::kOperandSlots + i);
       writes.push_back(region(run.results[i].tile, chunk, item, items));
     }
-    for (std::size_t i = 0; i < slots.size();) {
-      isa::TileCommand command;
-      for (isa::VectorTile &t : command.tiles)
-        if (i < slots.size()) t = slots[i++];
-      commands_.add(command);
-    }
+    for (const isa::TileCommand &tiles : tile_commands(slots))
+      commands_.add(tiles);
     isa::VectorCommand v;
     v.first = program;
     v.elements = run.lanes * count;

@@ -1,5 +1,6 @@
 #include "compiler/items/item_cut.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 
 #include <algorithm>
@@ -99,7 +100,7 @@ std::uint32_t panel_rows(const ItemJobs &jobs, std::size_t tile, const ItemCut &
 std::uint32_t rows_of(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut, const NpuConfig &npu) {
   const ItemTile &t = jobs.tiles[tile];
   const std::uint32_t cols = t.line ? t.rows * cut.chunk : t.cols * (cut.wide[tile] ? cut.chunk : 1);
-  const std::uint32_t panels = (cols + npu.lanes() - 1) / npu.lanes();
+  const auto panels = static_cast<std::uint32_t>(divide_up(cols, npu.lanes()));
   return (panel_rows(jobs, tile, cut) * panels + 1) / 2 * 2;
 }
 
@@ -161,7 +162,7 @@ std::vector<ItemChunk> chunks_of(const ItemJobs &jobs, const ItemCut &cut) {
     std::size_t end = begin + 1;
     while (end < jobs.items && together(begin, end))
       ++end;
-    const std::size_t parts = (end - begin + cut.chunk - 1) / cut.chunk;
+    const std::size_t parts = divide_up(end - begin, cut.chunk);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t first = begin + (end - begin) * part / parts;
       chunks.push_back({first, begin + (end - begin) * (part + 1) / parts - first});

@@ -1,6 +1,7 @@
 #include "compiler/items/split_program.hpp"
 
 #include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "isa/vector/registers.hpp"
 
 #include <algorithm>
 #include <map>
@@ -22,7 +23,6 @@ using isa::vector::Program;
 using Code = std::vector<Instruction>;
 
 unsigned operands_of(const Instruction &i) { return isa::vector::operand_count(isa::vector::info(i.op)); }
-bool gives_register(const Instruction &i) { return i.d < kRegisters; }
 
 /// Numbers values so that equal numbers are equal values, in sections of one program.
 class Numbering {
@@ -85,28 +85,14 @@ Code reading_kept(const Program &program, unsigned loop, std::size_t at, unsigne
   }
   code.erase(code.begin() + static_cast<std::ptrdiff_t>(at));
   // What a later section, or the next step, may read stays.
-  std::uint32_t alive = 0;
-  const auto read = [&alive](const Code &section) {
-    for (const Instruction &i : section)
-      for (unsigned n = 0; n < operands_of(i); ++n)
-        if (i.operands[n].code < kRegisters) alive |= 1U << i.operands[n].code;
-  };
+  isa::vector::Registers alive = alive_before(code, 0);
   for (unsigned s = loop + 1; s < kSections; ++s)
-    read(program.sections[s]);
-  std::uint32_t own = 0; // read in a step before it is given there
-  std::uint32_t seen = 0;
-  for (const Instruction &i : code) {
-    for (unsigned n = 0; n < operands_of(i); ++n)
-      if (const unsigned c = i.operands[n].code; c < kRegisters && (seen >> c & 1U) == 0) own |= 1U << c;
-    if (gives_register(i)) seen |= 1U << i.d;
-  }
-  alive |= own;
+    for (const Instruction &i : program.sections[s])
+      alive |= registers_read(i);
   Code kept;
   for (auto i = code.rbegin(); i != code.rend(); ++i) {
-    if (gives_register(*i) && (alive >> i->d & 1U) == 0) continue;
-    if (gives_register(*i)) alive &= ~(1U << i->d);
-    for (unsigned n = 0; n < operands_of(*i); ++n)
-      if (i->operands[n].code < kRegisters) alive |= 1U << i->operands[n].code;
+    if (gives_register(*i) && !gives_one_of(*i, alive)) continue;
+    alive = alive_before(*i, alive);
     kept.push_back(*i);
   }
   std::reverse(kept.begin(), kept.end());

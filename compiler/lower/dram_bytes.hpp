@@ -1,6 +1,7 @@
 // What LOADs and STOREs take of the DRAM.
 #pragma once
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/program.hpp"
 #include "sw_models/config/machine.hpp"
 
@@ -8,7 +9,7 @@ namespace gradweave::compiler {
 
 /// Bytes of whole units (bus beats, DRAM accesses) of one tile row at `address`.
 inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std::uint64_t unit) {
-  return (address + bytes + unit - 1) / unit * unit - address / unit * unit;
+  return round_up(address + bytes, unit) - address / unit * unit;
 }
 
 /// What the DRAM charges at a time.

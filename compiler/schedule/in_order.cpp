@@ -1,5 +1,6 @@
 // The plainest schedules: the largest tiles that fit, one product after another, nothing tried.
 #include "compiler/back/layer_scheduler.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
@@ -35,7 +36,7 @@ private:
 /// Half of a tile side, in whole blocks of the array as long as there are any.
 std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
   const std::uint32_t half = (side + 1) / 2;
-  return half > block ? (half + block - 1) / block * block : half;
+  return half > block ? static_cast<std::uint32_t>(round_up(half, block)) : half;
 }
 
 /// Starts with the whole part, and halves the longest side until a product fits the scratchpad.

@@ -43,10 +43,12 @@ private:
 class Emitter {
 public:
   Emitter(const StripItems &plan, std::size_t regions, const NpuConfig &npu)
-      : plan_(plan), clock_(npu), commands_(regions), is_added_(plan.loads.size()), loaded_(plan.items.size()) {}
+      : plan_(plan), clock_(npu), commands_(regions), programs_(write_programs(plan.programs)),
+        is_added_(plan.loads.size()), loaded_(plan.items.size()) {}
 
   std::vector<isa::Command> run(std::uint32_t first_semaphore) {
-    write_programs();
+    for (const isa::ProgramCommand &p : programs_.commands)
+      commands_.add(p);
     for (std::size_t at = 0; at < plan_.items.size(); ++at) {
       for (; next_ < plan_.loads.size() && plan_.loads[next_].before <= at; ++next_)
         if (!is_added_[next_]) add_load(next_);
@@ -73,25 +75,11 @@ private:
     loaded_[load.before] = std::max(loaded_[load.before], clock_.memory());
   }
 
-  void write_programs() {
-    std::uint32_t at = 0;
-    for (const isa::vector::Words &words : plan_.programs) {
-      first_words_.push_back(at);
-      for (const isa::ProgramCommand &p : program_commands(words, at))
-        commands_.add(p);
-      at += static_cast<std::uint32_t>(words.size());
-    }
-  }
-
   void add_run(const StripRun &run, std::uint64_t loaded) {
-    for (std::size_t i = 0; i < run.tiles.size();) {
-      isa::TileCommand command;
-      for (isa::VectorTile &t : command.tiles)
-        if (i < run.tiles.size()) t = run.tiles[i++];
-      commands_.add(command);
-    }
+    for (const isa::TileCommand &tiles : tile_commands(run.tiles))
+      commands_.add(tiles);
     isa::VectorCommand v;
-    v.first = first_words_[run.program];
+    v.first = programs_.first_words[run.program];
     v.elements = run.elements;
     v.steps = run.steps;
     commands_.add(v, run.reads, run.writes);
@@ -101,10 +89,10 @@ private:
   const StripItems &plan_;
   Clock clock_;
   OrderedCommands commands_;
-  std::size_t next_ = 0;                   ///< LOAD, behind those that had to come before a run
-  std::vector<bool> is_added_;             ///< of each LOAD
-  std::vector<std::uint64_t> loaded_;      ///< of each item, when its LOADs are done
-  std::vector<std::uint32_t> first_words_; ///< of each program
+  WrittenPrograms programs_;
+  std::size_t next_ = 0;              ///< LOAD, behind those that had to come before a run
+  std::vector<bool> is_added_;        ///< of each LOAD
+  std::vector<std::uint64_t> loaded_; ///< of each item, when its LOADs are done
 };
 
 } // namespace

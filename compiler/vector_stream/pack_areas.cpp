@@ -1,5 +1,6 @@
 #include "compiler/vector_stream/pack_areas.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ private:
   }
 
   std::uint32_t rows_of(const isa::SpmTile &spm, std::uint32_t cols) const {
-    return spm.row + spm.pstride * ((cols + npu_.lanes() - 1) / npu_.lanes());
+    return static_cast<std::uint32_t>(spm.row + spm.pstride * divide_up(cols, npu_.lanes()));
   }
 
   /// Rows of the scratchpad that an area takes; even.

@@ -32,4 +32,26 @@ std::vector<isa::ProgramCommand> program_commands(const isa::vector::Words &word
   return commands;
 }
 
+WrittenPrograms write_programs(const std::vector<isa::vector::Words> &programs) {
+  WrittenPrograms written;
+  std::uint32_t at = 0;
+  for (const isa::vector::Words &words : programs) {
+    written.first_words.push_back(at);
+    const std::vector<isa::ProgramCommand> commands = program_commands(words, at);
+    written.commands.insert(written.commands.end(), commands.begin(), commands.end());
+    at += static_cast<std::uint32_t>(words.size());
+  }
+  return written;
+}
+
+std::vector<isa::TileCommand> tile_commands(const std::vector<isa::VectorTile> &tiles) {
+  std::vector<isa::TileCommand> commands;
+  for (auto next = tiles.begin(); next != tiles.end();) {
+    isa::TileCommand &command = commands.emplace_back();
+    for (isa::VectorTile &tile : command.tiles)
+      if (next != tiles.end()) tile = *next++;
+  }
+  return commands;
+}
+
 } // namespace gradweave::compiler

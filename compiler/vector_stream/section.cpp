@@ -1,5 +1,6 @@
 #include "compiler/vector_stream/section.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/programs.hpp"
 
@@ -205,7 +206,7 @@ private:
   /// Nearly the cycles of a run.
   std::size_t weight(const AreaRun &run) const {
     const std::size_t lanes = std::size_t{4} * npu_.vector_groups * npu_.lanes();
-    return (run.elements + lanes - 1) / lanes * run.steps * plan_.programs[run.program].size();
+    return divide_up(run.elements, lanes) * run.steps * plan_.programs[run.program].size();
   }
 
   /// The first run waits, the last posts. The next area's LOADs, and STOREs of the one before if these are spread, go
@@ -253,12 +254,8 @@ private:
       t.spm.row += room_.first_row;
       tiles.push_back(t);
     }
-    for (std::size_t i = 0; i < tiles.size();) {
-      isa::TileCommand command;
-      for (isa::VectorTile &t : command.tiles)
-        if (i < tiles.size()) t = tiles[i++];
+    for (const isa::TileCommand &command : tile_commands(tiles))
       emit(command);
-    }
     emit(v, waits, posts);
   }
 

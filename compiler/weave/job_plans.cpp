@@ -4,6 +4,7 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/back/fused_layers.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/macro_banks.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/layout.hpp"
@@ -40,7 +41,7 @@ std::uint32_t banks_of(const std::vector<PhasePlan> &phases, const NpuConfig &np
   std::uint32_t end = 0;
   for (const PhasePlan &p : phases)
     end = std::max({end, p.split.shared.end(), p.split.other.end(), p.split.result.end()});
-  return (end + npu.bank_rows() - 1) / npu.bank_rows();
+  return static_cast<std::uint32_t>(divide_up(end, npu.bank_rows()));
 }
 
 std::vector<PricedPlan> search_plans(const Layer &layer, Pass pass, const Machine &npu, const Price &price,

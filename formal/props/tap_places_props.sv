@@ -6,7 +6,7 @@
 // for the solver, too: so each property reorders little, and what rests on no product is proven apart (MOVES).
 //
 // sources: core/gw_lane_pkg.sv core/gw_tap_walker.sv
-// helpers: running_product
+// helpers: tap_walk_pkg tap_commands running_product
 module tap_places_props #(
   parameter int unsigned LANES = 8,     // a power of two
   parameter int unsigned MOVES = 0      // 1: the moves are those of the pixel; 0: rows and lanes are those of the moves
@@ -61,60 +61,13 @@ module tap_places_props #(
   (* hierconn *) wire [7:0]   \dut.a_rot_q ;
   (* hierconn *) wire [7:0]   \dut.line_rot_q ;
 
-  // --- Commands: of the next block, and of the current one ---------------------------------------------------------------------
-  typedef struct packed {
-    logic        conv, wgrad;
-    logic [10:0] grid_w;
-    logic [19:0] plane;
-    logic        in_line;        // PACKED
-    logic [1:0]  stride;
-    logic [3:0]  taps_y, taps_x;
-    logic [15:0] b_tap;
-    logic [7:0]  off_y, off_x, step_y, step_x;
-    logic [9:0]  img_h;
-    logic [10:0] img_w;
-  } walk_t;
-  walk_t      f, next_q, q, kept;
-  assign kept = \dut.plan_q ;
-  logic [7:0] opcode;
-  assign opcode = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W];
-  always @* begin
-    f.conv    = opcode == gw_isa_pkg::OP_CONV;
-    f.wgrad   = opcode == gw_isa_pkg::OP_WGRAD;
-    f.grid_w  = cmd_i[gw_isa_pkg::GRID_W_LSB+:gw_isa_pkg::GRID_W_W];
-    f.plane   = cmd_i[gw_isa_pkg::PLANE_LSB+:gw_isa_pkg::PLANE_W];
-    f.in_line = cmd_i[gw_isa_pkg::PACKED_LSB];
-    f.stride  = f.conv ? cmd_i[gw_isa_pkg::STRIDE_LSB+:gw_isa_pkg::STRIDE_W] : 2'd1;
-    f.taps_y  = cmd_i[gw_isa_pkg::TAPS_Y_LSB+:gw_isa_pkg::TAPS_Y_W];
-    f.taps_x  = cmd_i[gw_isa_pkg::TAPS_X_LSB+:gw_isa_pkg::TAPS_X_W];
-    f.b_tap   = cmd_i[gw_isa_pkg::B_TAP_LSB+:gw_isa_pkg::B_TAP_W];
-    f.off_y   = cmd_i[gw_isa_pkg::OFF_Y_LSB+:gw_isa_pkg::OFF_Y_W];
-    f.off_x   = cmd_i[gw_isa_pkg::OFF_X_LSB+:gw_isa_pkg::OFF_X_W];
-    f.step_y  = cmd_i[gw_isa_pkg::STEP_Y_LSB+:gw_isa_pkg::STEP_Y_W];
-    f.step_x  = cmd_i[gw_isa_pkg::STEP_X_LSB+:gw_isa_pkg::STEP_X_W];
-    f.img_h   = cmd_i[gw_isa_pkg::IMG_H_LSB+:gw_isa_pkg::IMG_H_W];
-    f.img_w   = cmd_i[gw_isa_pkg::IMG_W_LSB+:gw_isa_pkg::IMG_W_W];
-  end
-
-  // --- Environment: gemm_core, whose feed asks for a tap if there is one; cmd_check --------------------------------------------------
+  // --- Commands, and what asks for taps ---------------------------------------------------------------------------------------------
+  logic                here, any;  // a block of the command is still to begin; one has begun
+  tap_walk_pkg::walk_t f, next, q, kept;
   reset_first u_reset (.clk_i, .rst_ni);
-  logic here_q, any_q;           // a block of the command is still to begin; one has begun
-  assign load  = load_i && !here_q && rst_ni;
-  assign start = start_i && here_q && rst_ni;
-  assign tap   = tap_i && any_q && more && !start;
-  always @* begin
-    assume (!load || !(f.conv || f.wgrad) || f.stride != 2'd0);
-    assume (!load || !f.conv || (f.taps_y != 4'd0 && f.taps_x != 4'd0));
-  end
-  always @(posedge clk_i) begin
-    if (!rst_ni) {here_q, any_q} <= 2'd0;
-    else begin
-      here_q <= load || (here_q && !(start && last_i));
-      any_q  <= any_q || start;
-    end
-    if (load) next_q <= f;
-    if (start) q <= next_q;
-  end
+  tap_commands u_commands (.clk_i, .rst_ni, .load_i, .cmd_i, .start_i, .last_i, .tap_i, .more_i (more), .load_o (load), .start_o (start),
+    .tap_o (tap), .here_o (here), .any_o (any), .f_o (f), .next_o (next), .current_o (q));
+  assign kept = \dut.plan_q ;
 
   // --- Pixels, in steps of the stride and phases -----------------------------------------------------------------------------------
   // 384 is a multiple of every stride and makes all positive.
@@ -204,7 +157,7 @@ module tap_places_props #(
 
   // --- Properties -----------------------------------------------------------------------------------------------------------------------
   logic walks;
-  assign walks = any_q && (q.conv || q.wgrad);
+  assign walks = any && (q.conv || q.wgrad);
   if (MOVES != 0) begin : gen_moves
     always @* begin
       if (rst_ni) begin
@@ -214,15 +167,15 @@ module tap_places_props #(
           plane_of(phase_of(q.off_y, q.stride), phase_of(q.off_x, q.stride), q.stride) + planes);
         steps_and_phase_are_the_pixel: assert (!load || !(f.conv || f.wgrad) || (is_pixel(f.off_y, f.stride) && is_pixel(f.off_x, f.stride)));
         // What makes these inductive.
-        taps_are_those_of_the_kernel: assert (!any_q || !q.conv || (\dut.y_q < q.taps_y && \dut.x_q < q.taps_x));
-        a_kernel_has_taps: assert (!here_q || !next_q.conv || (next_q.taps_y != 4'd0 && next_q.taps_x != 4'd0));
+        taps_are_those_of_the_kernel: assert (!any || !q.conv || (\dut.y_q < q.taps_y && \dut.x_q < q.taps_x));
+        a_kernel_has_taps: assert (!here || !next.conv || (next.taps_y != 4'd0 && next.taps_x != 4'd0));
         a_step_is_at_most_128: assert (!walks || (down + {17'd0, \dut.y_q , 7'd0} <= {16'd0, \dut.y_q , 8'd0} &&
           right_q + {17'd0, \dut.x_q , 7'd0} <= {16'd0, \dut.x_q , 8'd0}));
         phases_are_of_the_stride: assert (!walks || (\dut.y_phase < q.stride && \dut.x_phase < q.stride));
         rows_of_the_kernel_move_their_planes:
           assert (!walks || plane_of(\dut.y_phase , 2'd0, q.stride) == plane_of(phase_of(q.off_y, q.stride), 2'd0, q.stride) + row_planes);
-        the_commands_are_kept: assert ((!any_q || kept == q) && (!here_q || \dut.next_q == next_q));
-        a_walk_has_a_stride: assert ((!walks || q.stride != 2'd0) && (!here_q || !(next_q.conv || next_q.wgrad) || next_q.stride != 2'd0));
+        the_commands_are_kept: assert ((!any || kept == q) && (!here || \dut.next_q == next));
+        a_walk_has_a_stride: assert ((!walks || q.stride != 2'd0) && (!here || !(next.conv || next.wgrad) || next.stride != 2'd0));
         a_block_begins_at_the_first_tap: assert (!walks || !\dut.first_q ||
           (\dut.x_q == 4'd0 && \dut.y_q == 4'd0 && down == '0 && right_q == '0 && row_planes == '0 && planes == '0));
       end
@@ -241,11 +194,11 @@ module tap_places_props #(
         a_command_begins_at_the_lane_of_its_first_tap: assert (!load || !(f.conv || f.wgrad) ||
           a_tile.rot == rot_at(cmd_i[gw_isa_pkg::A_ROT_LSB+:8], tile_pixels + tile_planes));
         // What makes these inductive.
-        the_commands_are_kept: assert ((!any_q || kept == q) && (!here_q || \dut.next_q == next_q));
-        places_are_kept: assert (!any_q || (\dut.a_row_q == row_q && \dut.a_rot_q == rot_q));
+        the_commands_are_kept: assert ((!any || kept == q) && (!here || \dut.next_q == next));
+        places_are_kept: assert (!any || (\dut.a_row_q == row_q && \dut.a_rot_q == rot_q));
         so_has_the_first_column: assert (!walks || (\dut.line_row_q == first_row_q + row_rows_q &&
           \dut.line_rot_q == rot_at(first_rot_q, lines + row_plane_rows) && row_rows_q == lines[23:0] + (kept.in_line ? 24'd0 : row_plane_rows[23:0])));
-        lanes_are_lanes: assert (!any_q || (32'(rot_q) < LANES && 32'(first_rot_q) < LANES));
+        lanes_are_lanes: assert (!any || (32'(rot_q) < LANES && 32'(first_rot_q) < LANES));
       end
     end
   end

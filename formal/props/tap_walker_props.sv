@@ -6,6 +6,7 @@
 // grids and planes below 8, images below 16, a first tap within 8 pixels and taps at most 4 apart.
 //
 // sources: core/gw_tap_walker.sv
+// helpers: tap_walk_pkg tap_commands
 module tap_walker_props #(
   parameter int unsigned LANES = 8
 ) (
@@ -56,22 +57,12 @@ module tap_walker_props #(
   (* hierconn *) wire [112:0] \dut.next_q ;
   (* hierconn *) wire [112:0] \dut.plan_q ;
 
-  // --- A command's fields, for A and for its walk; of the next block's, and of the current one's -------------------------------
-  typedef struct packed {
-    logic        conv, wgrad;
-    logic [10:0] grid_w;
-    logic [19:0] plane;
-    logic        in_line;        // PACKED
-    logic [1:0]  stride;
-    logic [3:0]  taps_y, taps_x;
-    logic [15:0] b_tap;
-    logic [7:0]  off_y, off_x, step_y, step_x;
-    logic [9:0]  img_h;
-    logic [10:0] img_w;
-  } walk_t;
-  walk_t       f, next_q, q;
-  logic [7:0]  opcode;
-  assign opcode = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W];
+  // --- Commands, and what asks for taps ---------------------------------------------------------------------------------------------
+  logic                here, any;  // a block of the command is still to begin; one has begun
+  tap_walk_pkg::walk_t f, next, q;
+  reset_first u_reset (.clk_i, .rst_ni);
+  tap_commands u_commands (.clk_i, .rst_ni, .load_i, .cmd_i, .start_i, .last_i, .tap_i, .more_i (more), .load_o (load), .start_o (start),
+    .tap_o (tap), .here_o (here), .any_o (any), .f_o (f), .next_o (next), .current_o (q));
 
   function automatic logic [15:0] pixel_at(input logic [11:0] steps, input logic [1:0] phase, input logic [1:0] stride);
     pixel_at = {{4{steps[11]}}, steps} * {14'd0, stride} + {14'd0, phase};
@@ -81,33 +72,8 @@ module tap_walker_props #(
   endfunction
 
   always @* begin
-    f.conv   = opcode == gw_isa_pkg::OP_CONV;
-    f.wgrad  = opcode == gw_isa_pkg::OP_WGRAD;
-    f.grid_w = cmd_i[gw_isa_pkg::GRID_W_LSB+:gw_isa_pkg::GRID_W_W];
-    f.plane  = cmd_i[gw_isa_pkg::PLANE_LSB+:gw_isa_pkg::PLANE_W];
-    f.in_line = cmd_i[gw_isa_pkg::PACKED_LSB];
-    f.stride = f.conv ? cmd_i[gw_isa_pkg::STRIDE_LSB+:gw_isa_pkg::STRIDE_W] : 2'd1;
-    f.taps_y = cmd_i[gw_isa_pkg::TAPS_Y_LSB+:gw_isa_pkg::TAPS_Y_W];
-    f.taps_x = cmd_i[gw_isa_pkg::TAPS_X_LSB+:gw_isa_pkg::TAPS_X_W];
-    f.b_tap  = cmd_i[gw_isa_pkg::B_TAP_LSB+:gw_isa_pkg::B_TAP_W];
-    f.off_y  = cmd_i[gw_isa_pkg::OFF_Y_LSB+:gw_isa_pkg::OFF_Y_W];
-    f.off_x  = cmd_i[gw_isa_pkg::OFF_X_LSB+:gw_isa_pkg::OFF_X_W];
-    f.step_y = cmd_i[gw_isa_pkg::STEP_Y_LSB+:gw_isa_pkg::STEP_Y_W];
-    f.step_x = cmd_i[gw_isa_pkg::STEP_X_LSB+:gw_isa_pkg::STEP_X_W];
-    f.img_h  = cmd_i[gw_isa_pkg::IMG_H_LSB+:gw_isa_pkg::IMG_H_W];
-    f.img_w  = cmd_i[gw_isa_pkg::IMG_W_LSB+:gw_isa_pkg::IMG_W_W];
-  end
-
-  // --- Environment: gemm_core, whose feed asks for a tap if there is one; cmd_check -------------------------------------------------
-  reset_first u_reset (.clk_i, .rst_ni);
-  logic here_q, any_q;           // a block of the command is still to begin; one has begun
-  assign load  = load_i && !here_q && rst_ni;
-  assign start = start_i && here_q && rst_ni;
-  assign tap   = tap_i && any_q && more && !start;
-  always @* begin
     if (load && (f.conv || f.wgrad)) begin
-      assume (f.stride != 2'd0 && f.grid_w != '0 && f.img_w != '0 && f.img_h != '0);
-      assume (!f.conv || (f.taps_y != '0 && f.taps_x != '0));
+      assume (f.grid_w != '0 && f.img_w != '0 && f.img_h != '0);
       assume (f.grid_w < 11'd8 && f.plane < 20'd8 && f.img_w < 11'd16 && f.img_h < 10'd16);
       assume (wide(f.off_y) + 16'd8 < 16'd16 && wide(f.off_x) + 16'd8 < 16'd16);
       assume (wide(f.step_y) + 16'd4 < 16'd8 && wide(f.step_x) + 16'd4 < 16'd8);
@@ -122,18 +88,11 @@ module tap_walker_props #(
   assign ends = col_q + 4'd1 == q.taps_x;
 
   always @(posedge clk_i) begin
-    if (!rst_ni) {here_q, any_q} <= 2'd0;
-    else begin
-      here_q <= load || (here_q && !(start && last_i));
-      any_q  <= any_q || start;
-    end
-    if (load) next_q <= f;
     if (start) begin
-      q       <= next_q;
       row_q   <= 4'd0;
       col_q   <= 4'd0;
-      py_q    <= wide(next_q.off_y);
-      px_q    <= wide(next_q.off_x);
+      py_q    <= wide(next.off_y);
+      px_q    <= wide(next.off_x);
       b_row_q <= b_row_i;
     end else if (tap) begin
       row_q   <= ends ? (row_q + 4'd1) : row_q;
@@ -151,21 +110,14 @@ module tap_walker_props #(
     has_size = !size[11] && from >= {5'd0, all} && (size == 12'd0 || from < {5'd0, all} + {14'd0, stride});
   endfunction
 
-  // As tap_walker keeps a command.
-  logic [112:0] plan, next_plan;
-  assign plan      = {q.conv, q.wgrad, q.grid_w, q.plane, q.in_line, q.stride, q.taps_y, q.taps_x, q.b_tap, q.off_y, q.off_x, q.step_y, q.step_x,
-                      q.img_h, q.img_w};
-  assign next_plan = {next_q.conv, next_q.wgrad, next_q.grid_w, next_q.plane, next_q.in_line, next_q.stride, next_q.taps_y, next_q.taps_x, next_q.b_tap,
-                      next_q.off_y, next_q.off_x, next_q.step_y, next_q.step_x, next_q.img_h, next_q.img_w};
-
   // --- Properties ----------------------------------------------------------------------------------------------------------------
   logic walks;
-  assign walks = any_q && (q.conv || q.wgrad);
+  assign walks = any && (q.conv || q.wgrad);
   always @* begin
     if (rst_ni) begin
-      the_commands_are_kept: assert ((!any_q || \dut.plan_q == plan) && (!here_q || \dut.next_q == next_plan));
-      another_tap_follows_until_the_last: assert (!any_q || more == (q.conv && !(ends && row_q + 4'd1 == q.taps_y)));
-      taps_are_counted: assert (!any_q || !q.conv || (\dut.y_q == row_q && \dut.x_q == col_q && row_q < q.taps_y && col_q < q.taps_x));
+      the_commands_are_kept: assert ((!any || \dut.plan_q == q) && (!here || \dut.next_q == next));
+      another_tap_follows_until_the_last: assert (!any || more == (q.conv && !(ends && row_q + 4'd1 == q.taps_y)));
+      taps_are_counted: assert (!any || !q.conv || (\dut.y_q == row_q && \dut.x_q == col_q && row_q < q.taps_y && col_q < q.taps_x));
       the_mask_is_told_the_row_of_the_tap:
         assert (!walks || (pixel_at(y, \dut.y_phase , q.stride) == py_q && \dut.y_phase < q.stride));
       the_mask_is_told_the_column_of_the_tap:
@@ -174,7 +126,7 @@ module tap_walker_props #(
         assert (!walks || (has_size(y_end, \dut.y_phase , q.stride, {1'b0, q.img_h}) && has_size(x_end, \dut.x_phase , q.stride, q.img_w)));
       sizes_are_no_more_than_those_of_images: assert (!walks || (x_end < 12'd2048 && y_end < 12'd1024));
       rows_of_b_follow_one_another:
-        assert (!any_q || (\dut.b_q [23:0] == b_row_q && b_place.row == b_row_q + {8'd0, q.b_tap}));
+        assert (!any || (\dut.b_q [23:0] == b_row_q && b_place.row == b_row_q + {8'd0, q.b_tap}));
       // What makes these inductive.
       a_block_begins_at_the_first_tap: assert (!walks || !\dut.first_q || (row_q == 4'd0 && col_q == 4'd0));
       a_row_of_the_kernel_begins_at_its_first_column: assert (!walks || col_q != 4'd0 || px_q == wide(q.off_x));
@@ -183,15 +135,15 @@ module tap_walker_props #(
       a_walk_has_lines_and_taps: assert (!walks || (q.stride != 2'd0 && q.grid_w != '0 && q.img_w != '0 && q.img_h != '0));
       fields_are_small: assert (!walks || (q.grid_w < 11'd8 && q.plane < 20'd8 && q.img_w < 11'd16 && q.img_h < 10'd16 &&
         wide(q.off_y) + 16'd8 < 16'd16 && wide(q.off_x) + 16'd8 < 16'd16 && wide(q.step_y) + 16'd4 < 16'd8 && wide(q.step_x) + 16'd4 < 16'd8));
-      nor_are_those_of_the_next_large: assert (!here_q || !(next_q.conv || next_q.wgrad) || (next_q.grid_w < 11'd8 && next_q.plane < 20'd8 &&
-        next_q.img_w < 11'd16 && next_q.img_h < 10'd16 && wide(next_q.off_y) + 16'd8 < 16'd16 && wide(next_q.off_x) + 16'd8 < 16'd16 &&
-        wide(next_q.step_y) + 16'd4 < 16'd8 && wide(next_q.step_x) + 16'd4 < 16'd8));
-      so_has_the_next: assert (!here_q || !(next_q.conv || next_q.wgrad) || (next_q.stride != 2'd0 && next_q.grid_w != '0 && next_q.img_w != '0 && next_q.img_h != '0 &&
-        (!next_q.conv || (next_q.taps_y != '0 && next_q.taps_x != '0))));
+      nor_are_those_of_the_next_large: assert (!here || !(next.conv || next.wgrad) || (next.grid_w < 11'd8 && next.plane < 20'd8 &&
+        next.img_w < 11'd16 && next.img_h < 10'd16 && wide(next.off_y) + 16'd8 < 16'd16 && wide(next.off_x) + 16'd8 < 16'd16 &&
+        wide(next.step_y) + 16'd4 < 16'd8 && wide(next.step_x) + 16'd4 < 16'd8));
+      so_has_the_next: assert (!here || !(next.conv || next.wgrad) || (next.stride != 2'd0 && next.grid_w != '0 && next.img_w != '0 && next.img_h != '0 &&
+        (!next.conv || (next.taps_y != '0 && next.taps_x != '0))));
     end
   end
 
   // --- Reachable: the last tap of a kernel with rows and columns, whose stride has phases ---------------------------------------------
-  assign covered_o = rst_ni && any_q && q.conv && q.stride == 2'd3 && row_q == 4'd1 && col_q == 4'd1 && !more && \dut.y_phase == 2'd2;
+  assign covered_o = rst_ni && any && q.conv && q.stride == 2'd3 && row_q == 4'd1 && col_q == 4'd1 && !more && \dut.y_phase == 2'd2;
 
 endmodule

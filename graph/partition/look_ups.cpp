@@ -1,5 +1,7 @@
 #include "graph/partition/look_ups.hpp"
 
+#include "graph/ir/product.hpp"
+
 #include <algorithm>
 
 namespace gradweave::graph {
@@ -18,10 +20,6 @@ std::uint32_t common_place(const Graph &graph, const Op &op, const std::vector<s
 }
 
 } // namespace
-
-bool is_product(const Graph &graph, const Op &op) {
-  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-}
 
 bool looks_up(const Graph &graph, const Op &op) {
   return op.type->name == "Gather" && graph.tensors[op.inputs[0]].role == Role::kParameter &&
@@ -43,7 +41,7 @@ std::vector<std::uint32_t> places_of_look_ups(const Graph &graph, const std::vec
     const Op &op = graph.ops[id];
     if (looks_up(graph, op) && read_once(op.inputs[0]))
       result[id] = places[tables++ % places.size()];
-    else if (reduced && !is_product(graph, op) && graph.tensors[op.outputs[0]].role == Role::kActivation)
+    else if (reduced && !is_product({graph, op}) && graph.tensors[op.outputs[0]].role == Role::kActivation)
       result[id] = common_place(graph, op, result);
   }
   return result;

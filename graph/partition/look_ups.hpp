@@ -8,9 +8,6 @@
 
 namespace gradweave::graph {
 
-/// Whether an op is a product of matrices.
-bool is_product(const Graph &graph, const Op &op);
-
 /// Whether an op takes rows of a parameter: Gather along the first axis.
 bool looks_up(const Graph &graph, const Op &op);
 

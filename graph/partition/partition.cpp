@@ -1,6 +1,7 @@
 #include "graph/partition/partition.hpp"
 
 #include "graph/build/builder.hpp"
+#include "graph/ir/product.hpp"
 #include "graph/partition/begin_like.hpp"
 #include "graph/partition/look_ups.hpp"
 #include "graph/partition/row_wise.hpp"
@@ -51,7 +52,7 @@ public:
     check_layers();
     std::uint32_t products = 0;
     for (OpId id = 0; id < forward_.ops.size(); ++id) {
-      products += is_product(forward_, forward_.ops[id]) ? 1 : 0;
+      products += is_product({forward_, forward_.ops[id]}) ? 1 : 0;
       for (const Group &group : groups_of(id, products == 0 ? 0 : products - 1))
         append(forward_.ops[id], group);
     }
@@ -277,8 +278,9 @@ Partition Partition::of_cut(std::uint32_t cut, std::uint32_t parts) {
 }
 
 std::uint32_t count_layers(const Graph &forward) {
-  return static_cast<std::uint32_t>(
-      std::count_if(forward.ops.begin(), forward.ops.end(), [&](const Op &op) { return is_product(forward, op); }));
+  return static_cast<std::uint32_t>(std::count_if(forward.ops.begin(), forward.ops.end(), [&](const Op &op) {
+    return is_product({forward, op});
+  }));
 }
 
 PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operators, const Partition &partition) {

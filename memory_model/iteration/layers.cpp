@@ -1,5 +1,7 @@
 #include "memory_model/iteration/layers.hpp"
 
+#include "graph/ir/product.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -16,10 +18,6 @@ bool only_shows(const Op &op, Views views) {
          (views.transposed && op.type->name == "Transpose");
 }
 
-bool is_product(const graph::Graph &graph, const Op &op) {
-  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-}
-
 } // namespace
 
 Layers find_layers(const graph::Graph &graph, std::size_t ops, Views views) {
@@ -33,7 +31,8 @@ Layers find_layers(const graph::Graph &graph, std::size_t ops, Views views) {
     const Op &op = graph.ops[o];
     if (only_shows(op, views)) continue;
     const OpId producer = op.type->name == "Bias" ? graph.tensors[op.inputs[0]].producer : kNone;
-    const bool joins = producer != kNone && readers[op.inputs[0]] == 1 && is_product(graph, graph.ops[producer]);
+    const bool joins =
+        producer != kNone && readers[op.inputs[0]] == 1 && graph::is_product({graph, graph.ops[producer]});
     if (!joins) layers.members.emplace_back();
     layers.of_op[o] = joins ? layers.of_op[producer] : static_cast<std::uint32_t>(layers.members.size() - 1);
     layers.members[layers.of_op[o]].push_back(o);

@@ -1,5 +1,6 @@
 #include "runtime/data/check.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "isa/assembler.hpp"
 #include "isa/vector/program.hpp"
 
@@ -12,8 +13,6 @@
 namespace gradweave::runtime {
 namespace {
 
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 /// Blocks and steps of the array that the products of a stream make.
 struct ArrayWork {
   std::uint64_t blocks = 0, steps = 0;
@@ -25,12 +24,12 @@ std::vector<ArrayWork> array_work(const std::vector<isa::Command> &stream, const
     const auto decoded = isa::decode(command);
     if (!decoded) continue;
     if (const auto *gemm = std::get_if<isa::GemmCommand>(&decoded->op)) {
-      const std::uint64_t blocks = divide_up(gemm->m, npu.rows) * divide_up(gemm->n, npu.cols);
+      const std::uint64_t blocks = compiler::divide_up(gemm->m, npu.rows) * compiler::divide_up(gemm->n, npu.cols);
       work.at(gemm->core).blocks += blocks;
       work.at(gemm->core).steps += blocks * gemm->k;
     } else if (const auto *conv = std::get_if<isa::ConvCommand>(&decoded->op)) {
       const isa::GemmCommand &product = conv->product;
-      const std::uint64_t blocks = divide_up(product.m, npu.rows) * divide_up(product.n, npu.cols);
+      const std::uint64_t blocks = compiler::divide_up(product.m, npu.rows) * compiler::divide_up(product.n, npu.cols);
       work.at(product.core).blocks += blocks;
       work.at(product.core).steps += blocks * conv->steps();
     }

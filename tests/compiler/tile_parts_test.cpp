@@ -1,11 +1,8 @@
 // A tensor that stays for several layers, which take parts of its tiles: an image between a 1 x 1 convolution, another
 // one and a 3 x 3 one.
-#include "compiler/back/compile_plan.hpp"
-#include "compiler/lower/layout.hpp"
-#include "compiler/lower/partition.hpp"
-#include "compiler/lower/tiling.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
+#include "tests/compiler/cut_layers.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 #include "tests/support/cases.hpp"
@@ -14,51 +11,21 @@ namespace gradweave::compiler {
 namespace {
 
 /// As in a fire module of SqueezeNet.
-struct Fire {
-  Machine npu;
+struct Fire : CutLayers {
   Convolution conv;
-  std::vector<Layer> layers;
-  std::vector<PhasePlan> plans;
 
-  explicit Fire(const char *name = "test8", std::uint32_t batch = 1) : npu(load_config(name)) {
+  explicit Fire(const char *name = "test8", std::uint32_t batch = 1)
+      : CutLayers(name), conv(small_convolution(6, 1, batch)) {
     npu.spm_bytes *= 16;
-    conv.batch = batch;
-    conv.height = 6;
-    conv.width = 5;
-    conv.channels = 12;
-    conv.out_channels = 10;
-    conv.kernel_height = conv.kernel_width = 3;
-    conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
-    layers = {make_layer(conv.m(), 16, 12, false), make_layer(conv.m(), 12, 9), image_layer(conv)};
-    for (std::uint32_t i = 0; i < layers.size(); ++i) {
-      layers[i].name = fmt::format("l{}", i);
-      layers[i].index = i;
-      if (i > 0) layers[i].input = "l0";
-    }
+    take({make_layer(conv.m(), 16, 12, false), make_layer(conv.m(), 12, 9), image_layer(conv)});
+    layers[1].input = layers[2].input = layers[0].name;
     cut(0, {7, 16, 12});
     cut(1, {11, 12, 9});
     cut(2, {10, 108, 8});
   }
   void cut(std::uint32_t layer, TileShape tile) {
-    PhasePlan plan;
-    plan.kind = PhaseKind::kForward;
-    plan.layer = layer;
-    const TileShape largest = largest_tile(plan.kind, layers[layer]);
-    plan.tile = {std::min(tile.m, largest.m), std::min(tile.k, largest.k), std::min(tile.n, largest.n)};
-    plan.loops = {Dim::kM, Dim::kN, Dim::kK};
-    const RowRange all{0, npu.spm_rows()};
-    plan.split = {all, all, all};
-    plan.takes_parts = layer > 0;
-    if (npu.cores > 1) {
-      plan.parts = {Dim::kM, npu.cores, npu.cores};
-      plan.parts.sharing = layer == 2 ? Sharing::kTurns : Sharing::kParts;
-    }
-    plan.products = plan_products(plan, layers[layer], npu);
-    plans.resize(std::max<std::size_t>(plans.size(), layer + 1));
-    plans[layer] = plan;
+    CutLayers::cut(layer, tile, layer == 2 ? Sharing::kTurns : Sharing::kParts);
   }
-  Layout layout() const { return make_layout(layers, Pass::kForward, npu); }
-  Compiled compile() const { return compile_plans(layers, Pass::kForward, plans, npu); }
   Program program() const { return *allocate(plans, layers, layout(), npu); }
 };
 

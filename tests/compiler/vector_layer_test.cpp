@@ -6,8 +6,7 @@
 #include "compiler/cost/bounds.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "graph/frontend/load_network.hpp"
-#include "tests/compiler/image_layer.hpp"
-#include "tests/compiler/layer_run.hpp"
+#include "tests/compiler/depthwise_layers.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
 #include <gtest/gtest.h>
@@ -23,15 +22,7 @@ std::size_t count_of_unit(const std::vector<Layer> &layers) {
 }
 
 Layer depthwise(std::uint32_t channels, std::uint32_t size, std::uint32_t kernel) {
-  Convolution conv;
-  conv.batch = 1;
-  conv.height = conv.width = size;
-  conv.channels = conv.out_channels = conv.groups = channels;
-  conv.kernel_height = conv.kernel_width = kernel;
-  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = kernel / 2;
-  Layer layer = image_layer(conv);
-  layer.name = "depthwise";
-  return layer;
+  return depthwise_layer(depthwise_conv(channels, size, kernel));
 }
 
 TEST(VectorLayers, AreMobileNetsDepthwiseOnesWhereThereIsAUnit) {
@@ -102,25 +93,12 @@ TEST(VectorLayers, HaveOneStreamUnderAllSchedules) {
   EXPECT_THROW(compile({layer}, tiny, options), CompileError);
 }
 
-/// A product, the layer, and a product of what that computes.
-std::vector<Layer> step_around(Layer middle) {
-  const Convolution &conv = *middle.conv;
-  Layer before = make_layer(conv.height * conv.width, 5, conv.channels), after = make_layer(conv.m(), conv.channels, 7);
-  before.name = middle.input = "expand";
-  after.name = "project";
-  after.input = middle.name;
-  std::vector<Layer> layers{before, middle, after};
-  for (std::uint32_t i = 0; i < layers.size(); ++i)
-    layers[i].index = i;
-  return layers;
-}
-
 TEST(VectorLayers, OfAStepAreSectionsAmongProducts) {
   const Machine npu = load_config("test8v2");
   for (const StepStart start : {StepStart::kReuse, StepStart::kPlacement}) {
     Layer middle = depthwise(12, 6, 2);
     middle.vector = true;
-    const std::vector<Layer> layers = step_around(middle);
+    const std::vector<Layer> layers = layers_around(middle);
     StepOptions options;
     options.layer_plans = 20;
     options.step_plans = 60;
@@ -150,7 +128,7 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
   const Machine npu = load_config("test8v2");
   Layer middle = depthwise(12, 6, 2);
   middle.vector = true;
-  std::vector<Layer> layers = step_around(middle);
+  std::vector<Layer> layers = layers_around(middle);
   layers.front().k = 64; // for as long as the unit
   StepOptions options;
   options.layer_plans = 12;
@@ -167,7 +145,8 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
 }
 
 TEST(VectorLayers, OfAStepFitTheirShareOrAreTheArrays) {
-  std::vector<Layer> layers = step_around(depthwise(12, 6, 2)), large = step_around(depthwise(12, 6, 3)), fits = layers;
+  std::vector<Layer> layers = layers_around(depthwise(12, 6, 2)), large = layers_around(depthwise(12, 6, 3)),
+                     fits = layers;
   choose_vector_layers_of_step(fits, Pass::kBoth, load_config("test8v2"));
   EXPECT_EQ(count_of_unit(fits), 1U);
   choose_vector_layers_of_step(large, Pass::kBoth, load_config("test8v2"));

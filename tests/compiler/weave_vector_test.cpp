@@ -4,8 +4,7 @@
 #include "compiler/ir/vector_section.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/weave/weave.hpp"
-#include "tests/compiler/image_layer.hpp"
-#include "tests/compiler/layer_run.hpp"
+#include "tests/compiler/depthwise_layers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,24 +15,8 @@
 namespace gradweave::compiler {
 namespace {
 
-Convolution depthwise_conv(std::uint32_t channels, std::uint32_t size, std::uint32_t kernel) {
-  Convolution conv;
-  conv.batch = 1;
-  conv.height = conv.width = size;
-  conv.channels = conv.out_channels = conv.groups = channels;
-  conv.kernel_height = conv.kernel_width = kernel;
-  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = kernel / 2;
-  return conv;
-}
-
-/// A product, a depthwise convolution of what it computes, and a product of that.
 WeaveJob job_around(const Convolution &conv, const std::string &name, Pass pass, const Machine &npu) {
-  Layer expand = make_layer(conv.height * conv.width, 5, conv.channels), depthwise = image_layer(conv),
-        project = make_layer(conv.m(), conv.channels, 7);
-  expand.name = depthwise.input = "expand";
-  depthwise.name = project.input = "depthwise";
-  project.name = "project";
-  WeaveJob job{name, {expand, depthwise, project}, pass};
+  WeaveJob job{name, layers_around(depthwise_layer(conv)), pass};
   take_vector_unit(job.layers, pass, npu);
   return job;
 }

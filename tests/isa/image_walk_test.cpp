@@ -24,17 +24,25 @@ RowSpan span_by_taps(const ImageWalk &image) {
   return span;
 }
 
-/// Walks along one axis whose taps tap_span() does not bound exactly.
-template <class Walk> std::uint64_t wrong_spans(Walk walk) {
+/// The fields of a walk along one axis.
+struct AxisFields {
+  std::int32_t ImageWalk::*off, ImageWalk::*step;
+  std::uint32_t ImageWalk::*taps;
+};
+
+/// Walks along one axis, on a grid so wide, whose taps tap_span() does not bound exactly.
+std::uint64_t wrong_spans(const AxisFields &axis, std::uint32_t grid_w) {
   std::uint64_t wrong = 0;
-  for (std::uint32_t stride = 1; stride <= 3; ++stride)
-    for (std::int32_t off = -128; off < 128; ++off)
-      for (std::int32_t step = -128; step < 128; ++step) {
+  ImageWalk image;
+  image.grid_w = grid_w;
+  for (image.stride = 1; image.stride <= 3; ++image.stride)
+    for (image.*axis.off = -128; image.*axis.off < 128; ++(image.*axis.off))
+      for (image.*axis.step = -128; image.*axis.step < 128; ++(image.*axis.step)) {
         RowSpan seen;
-        for (std::uint32_t taps = 1; taps <= kMostTaps; ++taps) {
-          const ImageWalk image = walk(stride, off, step, taps);
+        for (image.*axis.taps = 1; image.*axis.taps <= kMostTaps; ++(image.*axis.taps)) {
           const std::int64_t last = tap_shift(image, image.taps_y - 1, image.taps_x - 1);
-          seen = taps == 1 ? RowSpan{last, last} : RowSpan{std::min(seen.lo, last), std::max(seen.hi, last)};
+          seen =
+              image.*axis.taps == 1 ? RowSpan{last, last} : RowSpan{std::min(seen.lo, last), std::max(seen.hi, last)};
           const RowSpan span = tap_span(image);
           if (span.lo != seen.lo || span.hi != seen.hi) ++wrong;
         }
@@ -43,26 +51,11 @@ template <class Walk> std::uint64_t wrong_spans(Walk walk) {
 }
 
 TEST(ImageWalk, SpansEveryColumnOfTapsExactly) {
-  EXPECT_EQ(0u, wrong_spans([](std::uint32_t stride, std::int32_t off, std::int32_t step, std::uint32_t taps) {
-              ImageWalk image;
-              image.stride = stride;
-              image.off_y = off;
-              image.step_y = step;
-              image.taps_y = taps;
-              image.grid_w = 2047;
-              return image;
-            }));
+  EXPECT_EQ(0u, wrong_spans({&ImageWalk::off_y, &ImageWalk::step_y, &ImageWalk::taps_y}, 2047));
 }
 
 TEST(ImageWalk, SpansEveryRowOfTapsExactly) {
-  EXPECT_EQ(0u, wrong_spans([](std::uint32_t stride, std::int32_t off, std::int32_t step, std::uint32_t taps) {
-              ImageWalk image;
-              image.stride = stride;
-              image.off_x = off;
-              image.step_x = step;
-              image.taps_x = taps;
-              return image;
-            }));
+  EXPECT_EQ(0u, wrong_spans({&ImageWalk::off_x, &ImageWalk::step_x, &ImageWalk::taps_x}, ImageWalk().grid_w));
 }
 
 /// A CONV or WGRAD with any fields; sizes are mostly small, so that some pass the check.

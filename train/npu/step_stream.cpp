@@ -6,6 +6,7 @@
 #include "compiler/vector_stream/job_commands.hpp"
 #include "compiler/vector_stream/section.hpp"
 #include "graph/ir/error.hpp"
+#include "graph/ir/product.hpp"
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"
@@ -80,11 +81,9 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) 
   const auto add = [&refused](const std::string &text) { refused += (refused.empty() ? "" : "; ") + text; };
   for (const HostProduct &host : products.host)
     add(fmt::format("'{}': {}", graph.ops[host.op].name, host.reason));
-  for (const Op &op : graph.ops) {
-    const bool product = op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-    if (!product && !compiler::has_jobs(*op.type))
+  for (const Op &op : graph.ops)
+    if (!graph::is_product({graph, op}) && !compiler::has_jobs(*op.type))
       add(fmt::format("'{}': {} has no program of the vector unit", op.name, op.type->name));
-  }
   return refused;
 }
 

@@ -1,5 +1,6 @@
 #include "train/system/sum_stream.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include <algorithm>
 
 namespace gradweave::runtime::train {
@@ -37,7 +38,7 @@ Cut cut_of(const NpuConfig &npu) {
 class Writer {
 public:
   Writer(std::uint64_t elements, const NpuConfig &npu) : cut_(cut_of(npu)) {
-    const std::uint64_t bytes = (elements * kElement + kAlignment - 1) / kAlignment * kAlignment;
+    const std::uint64_t bytes = compiler::round_up(elements * kElement, kAlignment);
     sum_.b = bytes;
     sum_.c = 2 * bytes;
     sum_.dram_bytes = 3 * bytes;

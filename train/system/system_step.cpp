@@ -21,9 +21,6 @@ using graph::Role;
 using graph::Tensor;
 using graph::TensorId;
 
-/// As many as there are of such a size, the last one smaller.
-std::uint64_t parts_of(std::uint64_t bytes, std::uint64_t size) { return (bytes + size - 1) / size; }
-
 } // namespace
 
 SystemStep::SystemStep(const SystemNetwork &network, const ProductPlan &products, const SystemConfig &system,
@@ -302,12 +299,12 @@ SystemStep::Waits SystemStep::move(TensorId id, std::uint32_t from, std::uint32_
 std::uint64_t SystemStep::transfer_ps(const SystemCommand &command) const {
   if (command.kind != SystemCommand::Kind::kMove) {
     const FlashConfig &flash = system_.flashes[*system_.devices[command.device].flash];
-    const std::uint64_t blocks = parts_of(command.bytes, std::uint64_t{kFlashBlock} * flash.channels);
+    const std::uint64_t blocks = compiler::divide_up(command.bytes, std::uint64_t{kFlashBlock} * flash.channels);
     const std::uint64_t latency = command.kind == SystemCommand::Kind::kFlash ? flash.read_ps : flash.program_ps;
     return system_.notify_ps + blocks * (latency + LinkConfig::packet_ps(kFlashBlock, flash.channel_gb_s));
   }
   const LinkConfig &from = system_.link_of(command.device), &to = system_.link_of(command.to);
-  const std::uint64_t packets = parts_of(command.bytes, from.packet_bytes);
+  const std::uint64_t packets = compiler::divide_up(command.bytes, from.packet_bytes);
   return system_.notify_ps + from.latency_ps + to.latency_ps +
          LinkConfig::packet_ps(command.bytes + packets * from.overhead_bytes,
                                std::min(from.bandwidth_gb_s, to.bandwidth_gb_s));

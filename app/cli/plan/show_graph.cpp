@@ -1,6 +1,7 @@
 #include "app/cli/plan/show_graph.hpp"
 
 #include "app/report/text_format.hpp"
+#include "graph/ir/product.hpp"
 #include "graph/onnx/nodes/table.hpp"
 #include "graph/operators/table.hpp"
 
@@ -35,7 +36,7 @@ std::string operators_by_kind(const graph::Graph &graph) {
   for (const graph::Op &op : graph.ops) {
     const graph::OpView view{graph, op};
     const double operations = op.type->operations(view);
-    const bool product = op.type->lower != nullptr && op.type->lower(view).product.has_value();
+    const bool product = graph::is_product(view);
     for (Kind *kind : {&kinds[op.type->name], &all}) {
       ++kind->ops;
       (product ? kind->multiply_adds : kind->others) += operations;

@@ -1,6 +1,7 @@
 #include "app/evaluation/unit/evaluate.hpp"
 
 #include "app/evaluation/unit/dy_once.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/paper/paper.hpp"
 
 #include <algorithm>
@@ -100,11 +101,11 @@ UnitResult scaled(UnitResult result, std::uint64_t groups, std::uint64_t of) {
 std::uint32_t timed_groups(const Unit &unit) {
   constexpr std::uint32_t kLeast = 4, kFills = 2;
   const std::uint32_t parts = unit.variant.parts;
-  const auto panels = [&](std::uint32_t extent) { return (extent + unit.npu.lanes() - 1) / unit.npu.lanes(); };
-  const std::uint64_t rows = std::uint64_t{unit.layer.m} * (panels(unit.layer.k) + panels(unit.layer.n));
-  const std::uint64_t fill = (std::uint64_t{kFills} * unit.npu.spm_rows() + rows - 1) / rows;
+  const auto panels = [&](std::uint32_t extent) { return compiler::divide_up(extent, unit.npu.lanes()); };
+  const std::uint64_t rows = unit.layer.m * (panels(unit.layer.k) + panels(unit.layer.n));
+  const std::uint64_t fill = compiler::divide_up(std::uint64_t{kFills} * unit.npu.spm_rows(), rows);
   const std::uint64_t wanted = std::max({std::uint64_t{kLeast}, std::uint64_t{parts}, fill});
-  const std::uint64_t groups = (wanted + parts - 1) / parts * parts;
+  const std::uint64_t groups = compiler::round_up(wanted, parts);
   return unit.layer.groups > 2 * groups ? static_cast<std::uint32_t>(groups) : unit.layer.groups;
 }
 
@@ -131,7 +132,9 @@ UnitResult evaluate(const Unit &unit, compiler::CompileCache &cache) {
 }
 
 double array_products(const Unit &unit) {
-  const auto tiles = [](std::uint32_t extent, std::uint32_t side) { return (extent + side - 1) / side; };
+  const auto tiles = [](std::uint32_t extent, std::uint32_t side) {
+    return static_cast<double>(compiler::divide_up(extent, side));
+  };
   const double passes = unit.pass == compiler::Pass::kForward || !unit.layer.dx ? 1 : 2;
   return passes * tiles(unit.layer.m, unit.npu.rows) * tiles(unit.layer.k, unit.npu.lanes()) *
          tiles(unit.layer.n, unit.npu.cols) * timed_groups(unit);

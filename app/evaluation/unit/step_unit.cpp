@@ -4,6 +4,7 @@
 #include "app/evaluation/unit/unit.hpp"
 #include "base/file/json_field.hpp"
 #include "base/key/fingerprint.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "graph/layer_fingerprint.hpp"
 #include "sw_models/config/machine.hpp"
 
@@ -145,7 +146,9 @@ StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &pro
 }
 
 double step_products(const std::vector<compiler::Layer> &layers, const Machine &npu) {
-  const auto tiles = [](std::uint32_t extent, std::uint32_t side) { return (extent + side - 1) / side; };
+  const auto tiles = [](std::uint32_t extent, std::uint32_t side) {
+    return static_cast<double>(compiler::divide_up(extent, side));
+  };
   double products = 0;
   for (const compiler::Layer &l : layers)
     products += (l.dx ? 3.0 : 2.0) * tiles(l.m, npu.rows) * tiles(l.k, npu.lanes()) * tiles(l.n, npu.cols) * l.groups;

@@ -81,17 +81,13 @@ private:
   }
   void emit_runs(const std::vector<AreaRun> &runs, const Step &step) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      for (std::size_t t = 0; t < runs[i].tiles.size();) {
-        isa::TileCommand command;
-        for (isa::VectorTile &tile : command.tiles)
-          if (t < runs[i].tiles.size()) {
-            tile = runs[i].tiles[t++];
-            tile.spm.row += room_.first_row;
-          }
+      std::vector<isa::VectorTile> tiles = runs[i].tiles;
+      for (isa::VectorTile &tile : tiles)
+        tile.spm.row += room_.first_row;
+      for (const isa::TileCommand &command : tile_commands(tiles))
         emit(command, step.use, {}, {});
-      }
       isa::VectorCommand v;
-      v.first = programs_[runs[i].program];
+      v.first = first_words_[runs[i].program];
       v.elements = runs[i].elements;
       v.steps = runs[i].steps;
       emit(v, step.use, i == 0 ? step.waits : Tokens(), i + 1 == runs.size() ? step.posts : Tokens());
@@ -116,19 +112,16 @@ private:
     for (const auto &[use, load] : loads)
       emit(load, use, {}, &load == &loads.back().second ? loaded : Tokens());
     end_piece(); // what follows waits, and would hold up others
-    write_programs();
+    emit_programs();
     emit_runs(runs_.preparation(), {{index(first_deep()), Tensor::kY}, loaded, {}});
     end_piece();
   }
 
-  void write_programs() {
-    std::uint32_t next = 0;
-    for (const isa::vector::Words &words : runs_.programs()) {
-      programs_.push_back(next);
-      for (const isa::ProgramCommand &p : program_commands(words, next))
-        emit(p, {index(first_deep()), Tensor::kY}, {}, {});
-      next += static_cast<std::uint32_t>(words.size());
-    }
+  void emit_programs() {
+    WrittenPrograms written = write_programs(runs_.programs());
+    for (const isa::ProgramCommand &p : written.commands)
+      emit(p, {index(first_deep()), Tensor::kY}, {}, {});
+    first_words_ = std::move(written.first_words);
   }
 
   static std::uint32_t index(std::size_t layer) { return static_cast<std::uint32_t>(layer); }
@@ -266,7 +259,7 @@ private:
   const Machine &npu_;
   SectionRoom room_;
   depthwise::FusedRuns runs_;
-  std::vector<std::uint32_t> programs_; ///< first words
+  std::vector<std::uint32_t> first_words_; ///< of each program
   std::size_t images_ = 1, areas_ = 0;
   FusedPiece piece_;
   std::vector<FusedPiece> pieces_;

@@ -1,5 +1,6 @@
 #include "compiler/vector_stream/group/across.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/places.hpp"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ std::vector<isa::VectorTile> tiles_handed_on(const ChainPart &part, const Handed
 }
 
 std::size_t rows_handed_on(const Stage &stage, const NpuConfig &npu) {
-  return handed_on(stage).size() * 2 * ((stage.steps + npu.lanes() - 1) / npu.lanes());
+  return handed_on(stage).size() * 2 * divide_up(stage.steps, npu.lanes());
 }
 
 } // namespace gradweave::compiler

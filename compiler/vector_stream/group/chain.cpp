@@ -1,5 +1,7 @@
 #include "compiler/vector_stream/group/chain.hpp"
 
+#include "isa/vector/registers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,31 +14,19 @@ namespace {
 using isa::vector::Instruction;
 using isa::vector::kOutputCode;
 using isa::vector::kOutputs;
-using isa::vector::kRegisters;
 using isa::vector::kScalarCode;
 using isa::vector::kSections;
 using isa::vector::kTileCode;
 using isa::vector::kTiles;
 using isa::vector::Op;
 using isa::vector::Program;
+using isa::vector::Registers;
 
-using Registers = std::uint32_t; ///< a bit each
 using Code = std::vector<Instruction>;
 
 constexpr std::uint32_t kStepIndex = 2; // of INDEX
 
 bool sets_scalar(const Instruction &i) { return i.op == Op::SET && i.d >= kScalarCode; }
-bool gives_register(const Instruction &i) { return i.d < kRegisters; }
-
-/// What is read of `alive` and of what comes before the section, if `alive` is read behind it.
-Registers alive_before(const Code &section, Registers alive) {
-  for (auto i = section.rbegin(); i != section.rend(); ++i) {
-    if (gives_register(*i)) alive &= ~(1U << i->d);
-    for (unsigned n = 0; n < isa::vector::operand_count(isa::vector::info(i->op)); ++n)
-      if (i->operands[n].code < kRegisters) alive |= 1U << i->operands[n].code;
-  }
-  return alive;
-}
 
 /// Registers whose values are read from the begin of each section on; of a loop, from the begin of a step on.
 std::array<Registers, kSections + 1> lives_of(const Program &program) {

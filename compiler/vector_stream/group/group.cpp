@@ -1,5 +1,6 @@
 #include "compiler/vector_stream/group/group.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/held_lines.hpp"
 #include "compiler/vector_stream/group/lane_cycles.hpp"
 #include "compiler/vector_stream/group/places.hpp"
@@ -116,7 +117,7 @@ private:
   GroupTiles out_;
 };
 
-std::size_t strips_of(std::size_t lanes, const NpuConfig &npu) { return (lanes + npu.lanes() - 1) / npu.lanes(); }
+std::size_t strips_of(std::size_t lanes, const NpuConfig &npu) { return divide_up(lanes, npu.lanes()); }
 
 std::uint64_t busy_cycles(const JobGroup &group, std::size_t lanes, const NpuConfig &npu) {
   std::uint64_t cycles = 0;
@@ -211,7 +212,7 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
         bytes_of_beats(tiles_of(group, {0, lanes, 0, group.steps()}, npu), npu) / npu.bus_bytes;
     // Areas overlap, but for the first one's LOADs and the last one's STOREs, or runs.
     const std::uint64_t cycles =
-        (all + lanes - 1) / lanes * std::max({busy, moving, kLeastAreaCycles}) + std::min(busy, moving);
+        divide_up(all, lanes) * std::max({busy, moving, kLeastAreaCycles}) + std::min(busy, moving);
     if (best.lanes == 0 || cycles <= best.cycles) best = {lanes, cycles};
   };
   for (std::size_t k = 1; k <= strips_of(all, npu); ++k) {
@@ -230,19 +231,19 @@ RectangleCut cut_of_covers(const JobGroup &group, const NpuConfig &npu) {
   if (group.covers.empty()) return best;
   const std::size_t lanes_all = group.lanes(), steps_all = group.steps(), strips = strips_of(lanes_all, npu);
   for (std::size_t part = 1; part <= std::min(strips, kParts); ++part) {
-    const std::size_t lanes = std::min(lanes_all, (strips + part - 1) / part * npu.lanes());
+    const std::size_t lanes = std::min(lanes_all, divide_up(strips, part) * npu.lanes());
     std::size_t most = 0, beyond = std::min(steps_all, kMostInField) + 1; // fits, does not fit
     while (beyond - most > 1)
       (fits(group, lanes, (most + beyond) / 2, npu) ? most : beyond) = (most + beyond) / 2;
     if (most == 0) continue;
-    for (std::size_t areas = (steps_all + most - 1) / most, more = 0; more < 3; ++more, ++areas) {
-      const std::size_t steps = (steps_all + areas - 1) / areas;
+    for (std::size_t areas = divide_up(steps_all, most), more = 0; more < 3; ++more, ++areas) {
+      const std::size_t steps = divide_up(steps_all, areas);
       const GroupTiles tiles = tiles_of(group, {0, lanes, 0, steps}, npu);
       std::uint64_t busy = 0;
       for (const Stage &stage : group.stages)
         busy += walk_of(stage, lanes, steps, npu).cycles;
       const std::uint64_t moving = bytes_of_beats(tiles, npu) / npu.bus_bytes;
-      const std::uint64_t count = (lanes_all + lanes - 1) / lanes * ((steps_all + steps - 1) / steps);
+      const std::uint64_t count = divide_up(lanes_all, lanes) * divide_up(steps_all, steps);
       const std::uint64_t cycles = count * std::max(busy, moving) + std::min(busy, moving);
       if (best.cycles == 0 || cycles < best.cycles) best = {lanes, steps, cycles};
     }

@@ -1,6 +1,7 @@
 #include "compiler/vector_stream/group/held_lines.hpp"
 
 #include "compiler/vector_stream/group/chain.hpp"
+#include "isa/vector/registers.hpp"
 
 #include <cstdint>
 
@@ -12,17 +13,15 @@ using isa::vector::kRegisters;
 using isa::vector::kSections;
 using isa::vector::kTileCode;
 using isa::vector::Program;
+using isa::vector::Registers;
 
 unsigned operands_of(const Instruction &i) { return isa::vector::operand_count(isa::vector::info(i.op)); }
 
-std::uint32_t used_registers(const Program &program) {
-  std::uint32_t used = 0;
+Registers used_registers(const Program &program) {
+  Registers used = 0;
   for (const auto &section : program.sections)
-    for (const Instruction &i : section) {
-      if (i.d < kRegisters) used |= 1U << i.d;
-      for (unsigned n = 0; n < operands_of(i); ++n)
-        if (i.operands[n].code < kRegisters) used |= 1U << i.operands[n].code;
-    }
+    for (const Instruction &i : section)
+      used |= registers_read(i) | (gives_register(i) ? 1U << i.d : 0U);
   return used;
 }
 
@@ -30,7 +29,7 @@ std::uint32_t used_registers(const Program &program) {
 
 std::vector<HeldLine> held_lines(const Stage &stage) {
   std::vector<HeldLine> held;
-  const std::uint32_t used = used_registers(*stage.program);
+  const Registers used = used_registers(*stage.program);
   const std::vector<unsigned> loops = loops_of(*stage.program);
   unsigned reg = 0;
   for (unsigned operand = 0; operand < stage.operands.size(); ++operand) {

@@ -1,6 +1,7 @@
 // Tiles of a place of the scratchpad, and windows of them.
 #pragma once
 
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/area.hpp"
 #include "isa/command.hpp"
 
@@ -25,9 +26,9 @@ public:
   explicit PlaceLayout(std::uint32_t lanes) : lanes_(lanes) {}
 
   PlaceTile add(std::size_t rows, std::size_t cols, bool fp32 = false) {
-    const std::size_t panel = (rows * (fp32 ? 2 : 1) + 1) / 2 * 2;
+    const std::size_t panel = round_up(rows * (fp32 ? 2 : 1), 2);
     const PlaceTile tile{static_cast<std::uint32_t>(next_), static_cast<std::uint32_t>(panel), fp32};
-    next_ += panel * ((cols + lanes_ - 1) / lanes_);
+    next_ += panel * divide_up(cols, lanes_);
     return tile;
   }
   /// Rows of the scratchpad so far.

@@ -1,7 +1,7 @@
 #include "compiler/vector_stream/group/result_slice.hpp"
 
-#include <algorithm>
-#include <cstdint>
+#include "isa/vector/registers.hpp"
+
 #include <vector>
 
 namespace gradweave::compiler {
@@ -9,12 +9,11 @@ namespace {
 
 using isa::vector::Instruction;
 using isa::vector::kOutputCode;
-using isa::vector::kRegisters;
 using isa::vector::kScalarCode;
 using isa::vector::kSections;
 using isa::vector::Program;
+using isa::vector::Registers;
 
-using Registers = std::uint32_t; ///< a bit each
 using Code = std::vector<Instruction>;
 
 /// The instructions of a section that the result, or a register of `alive` behind them, needs, from the last one on.
@@ -22,11 +21,8 @@ using Code = std::vector<Instruction>;
 Code needed(const Code &section, unsigned result, Registers &alive) {
   Code taken;
   for (auto i = section.rbegin(); i != section.rend(); ++i) {
-    const bool to_register = i->d < kRegisters;
-    if (to_register ? (alive >> i->d & 1U) == 0 : i->d < kScalarCode && i->d != kOutputCode + result) continue;
-    if (to_register) alive &= ~(1U << i->d);
-    for (unsigned n = 0; n < isa::vector::operand_count(isa::vector::info(i->op)); ++n)
-      if (i->operands[n].code < kRegisters) alive |= 1U << i->operands[n].code;
+    if (!gives_one_of(*i, alive) && i->d < kScalarCode && i->d != kOutputCode + result) continue;
+    alive = alive_before(*i, alive);
     taken.push_back(*i);
   }
   return taken;

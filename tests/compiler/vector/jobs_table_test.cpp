@@ -1,5 +1,6 @@
 // Which operators have jobs, and what these cost: the tables of docs/vector-jobs.md.
 #include "compiler/vector/lower_op.hpp"
+#include "graph/ir/product.hpp"
 #include "graph/operators/table.hpp"
 #include "tests/compiler/vector/op_jobs.hpp"
 
@@ -59,7 +60,7 @@ std::map<std::string, Cost, std::less<>> costs() {
   std::map<std::string, Cost, std::less<>> all;
   for (const NetworkStep &step : full_network_steps())
     for (const graph::Op &op : step.graph.ops) {
-      if (is_product(step.graph, op) || !has_jobs(*op.type)) continue;
+      if (graph::is_product({step.graph, op}) || !has_jobs(*op.type)) continue;
       Dice dice(27);
       const Cost cost = cost_of(lowered(step.graph, op, random_indices(step.graph, op, dice)));
       Cost &sum = all[std::string(op.type->name)];

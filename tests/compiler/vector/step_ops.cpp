@@ -1,6 +1,7 @@
 #include "tests/compiler/vector/step_ops.hpp"
 
 #include "graph/frontend/load_network.hpp"
+#include "graph/ir/product.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/text/read.hpp"
 
@@ -198,16 +199,13 @@ std::vector<NetworkStep> full_network_steps() {
           dropped_activations()};
 }
 
-bool is_product(const Graph &graph, const Op &op) {
-  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-}
-
 std::vector<StepOp> distinct_ops(const std::vector<NetworkStep> &steps) {
   std::vector<StepOp> ops;
   std::set<std::string> seen;
   for (const NetworkStep &step : steps)
     for (const Op &op : step.graph.ops)
-      if (!is_product(step.graph, op) && seen.insert(signature(step.graph, op)).second) ops.push_back({&step, &op});
+      if (!graph::is_product({step.graph, op}) && seen.insert(signature(step.graph, op)).second)
+        ops.push_back({&step, &op});
   return ops;
 }
 

@@ -25,9 +25,6 @@ std::vector<NetworkStep> network_steps();
 /// resnet50 SGD with momentum. And Dropout, which is off in all of them, of bert_tiny's activations.
 std::vector<NetworkStep> full_network_steps();
 
-/// Whether the operator is a product, which the array computes.
-bool is_product(const graph::Graph &graph, const graph::Op &op);
-
 /// Ops of all steps that are no products, one of those that differ in nothing but names.
 struct StepOp {
   const NetworkStep *step;

@@ -1,6 +1,7 @@
 #include "train/npu/plan/step_order.hpp"
 
 #include "compiler/vector/lower_op.hpp"
+#include "graph/ir/product.hpp"
 #include "train/data/tensor_bytes.hpp"
 #include "train/npu/plan/named_rows.hpp"
 #include "train/npu/plan/same_elements.hpp"
@@ -15,10 +16,6 @@ using graph::Graph;
 using graph::kNone;
 using graph::OpId;
 using graph::TensorId;
-
-bool is_product(const Graph &graph, const graph::Op &op) {
-  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-}
 
 class Ordering {
 public:
@@ -54,7 +51,7 @@ public:
         continue;
       }
       if (std::vector<std::size_t> due = products_.due(op); !due.empty()) add_passes(std::move(due));
-      if ((pass_of_[op] == 0 && is_product(graph_, graph_.ops[op])) || apart_.count(op) != 0)
+      if ((pass_of_[op] == 0 && graph::is_product({graph_, graph_.ops[op]})) || apart_.count(op) != 0)
         add_areas(op);
       else if (is_operator(op)) {
         if (may_wait(op))
@@ -95,7 +92,7 @@ private:
 
   bool is_operator(OpId op) const {
     return compiler::has_jobs(*graph_.ops[op].type) && !done_[op] && pass_of_[op] == 0 && !group_of_[op] &&
-           apart_.count(op) == 0 && !is_product(graph_, graph_.ops[op]);
+           apart_.count(op) == 0 && !graph::is_product({graph_, graph_.ops[op]});
   }
 
   /// Whether it is first read by an operator behind a product, and has to read less than it gives: then it runs with
