@@ -38,7 +38,8 @@ public:
         return in4_[lane_];
       }
     }
-    Index index(std::size_t i) const { return lines_.in_[i].index(lane_); }
+    /// Of a lane that is not there, the first one's.
+    Index index(std::size_t i) const { return lines_.in_[i].index(lane_ < lines_.lanes_ ? lane_ : 0); }
     Index step() const { return step_; }
     void out(std::size_t o, Value value) const {
       written_ |= 1U << o;
@@ -104,10 +105,13 @@ private:
   template <class V> struct Place {
     V *values = nullptr;
     const std::int32_t *indices = nullptr;
-    std::size_t stride = 0, at = 0; ///< at: where the step is
-    std::vector<std::size_t> offsets;
+    std::size_t stride = 0, at = 0;      ///< at: where the step is
+    std::vector<std::ptrdiff_t> offsets; ///< from the first lane: a later one may lie before it
 
-    std::size_t offset(std::size_t lane) const { return at + (offsets.empty() ? lane * stride : offsets[lane]); }
+    std::ptrdiff_t offset(std::size_t lane) const {
+      return static_cast<std::ptrdiff_t>(at) +
+             (offsets.empty() ? static_cast<std::ptrdiff_t>(lane * stride) : offsets[lane]);
+    }
     Index index(std::size_t lane) const { return indices[offset(lane)]; }
   };
 
@@ -125,8 +129,9 @@ private:
     const std::size_t first = offset(walk_.lanes, operand.lanes, lane);
     place.stride = operand.lanes.back();
     if (walk_.lanes.size() > 1 && lane % walk_.lanes.back() + lanes_ > walk_.lanes.back())
-      for (std::size_t i = 0; i < kLanes; ++i) // unsigned differences: a later lane may lie before the first one
-        place.offsets.push_back(i < lanes_ ? offset(walk_.lanes, operand.lanes, lane + i) - first : 0);
+      for (std::size_t i = 0; i < kLanes; ++i)
+        place.offsets.push_back(
+            i < lanes_ ? static_cast<std::ptrdiff_t>(offset(walk_.lanes, operand.lanes, lane + i) - first) : 0);
     return operand.first + first;
   }
 

@@ -91,9 +91,11 @@ TEST(OperandSum, AsksForAllRowsInOrder) {
   EXPECT_EQ(summed.rows(), 0U);
   product = whole;
   std::vector<isa::Command *> loads;
-  for (isa::Command &command : product)
-    if (const auto *dma = std::get_if<isa::DmaCommand>(&isa::decode(command)->op); dma != nullptr && !dma->store)
+  for (isa::Command &command : product) {
+    const isa::Decoded decoded = *isa::decode(command);
+    if (const auto *dma = std::get_if<isa::DmaCommand>(&decoded.op); dma != nullptr && !dma->store)
       loads.push_back(&command);
+  }
   std::swap(*loads.front(), *loads.at(loads.size() - 2));
   EXPECT_EQ(summed.rows(), 0U);
 }
