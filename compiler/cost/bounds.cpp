@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace gradweave::compiler {
 namespace {
@@ -74,26 +75,27 @@ std::uint64_t lines_under_taps(std::uint32_t size, std::uint32_t results, std::u
   return static_cast<std::uint64_t>(std::count(read.begin(), read.end(), true));
 }
 
-/// Pixels of an image that the layer reads: behind the last stride, and between taps that are far apart, there may be
-/// others.
-std::uint64_t pixels_read(const Convolution &c) {
-  return c.batch *
-         lines_under_taps(c.height, c.out_height(), c.kernel_height, c.stride_height, c.dilation_height, c.pad_top) *
-         lines_under_taps(c.width, c.out_width(), c.kernel_width, c.stride_width, c.dilation_width, c.pad_left);
+/// Pixels of the image that the layer reads, if there are others: behind the last stride, or between taps that are far
+/// apart.
+std::optional<std::uint64_t> some_pixels(const Layer &layer) {
+  if (!layer.image) return std::nullopt;
+  const Convolution &c = *layer.conv;
+  const std::uint64_t read =
+      c.batch *
+      lines_under_taps(c.height, c.out_height(), c.kernel_height, c.stride_height, c.dilation_height, c.pad_top) *
+      lines_under_taps(c.width, c.out_width(), c.kernel_width, c.stride_width, c.dilation_width, c.pad_left);
+  return read == std::uint64_t{c.batch} * c.height * c.width ? std::nullopt : std::optional(read);
 }
 
-bool reads_all_of_x(const Layer &layer) {
-  return !layer.image ||
-         pixels_read(*layer.conv) == std::uint64_t{layer.conv->batch} * layer.conv->height * layer.conv->width;
-}
+/// Of each layer.
+using SomePixels = std::vector<std::optional<std::uint64_t>>;
 
 /// LOADs and STOREs of images of such a layer at least: a row at a time where the grid has gaps, or phases.
-std::uint64_t pixel_moves(const Layer &layer, Pass pass) {
+std::uint64_t pixel_moves(const Layer &layer, Pass pass, bool reads_all_of_x) {
   if (!layer.image || keeps_size(*layer.conv)) return 0;
   const Convolution &conv = *layer.conv;
   std::uint64_t moves = 0;
-  if (reads_all_of_x(layer))
-    moves += run_count(pixel_rect(layer, Tensor::kX, {0, image_form(layer).rows(conv)}, {0, 1}));
+  if (reads_all_of_x) moves += run_count(pixel_rect(layer, Tensor::kX, {0, image_form(layer).rows(conv)}, {0, 1}));
   for (const Tensor tensor : {Tensor::kY, Tensor::kDY})
     if (used_in(tensor, pass)) moves += run_count(pixel_rect(layer, tensor, {0, conv.m()}, {0, 1}));
   if (computes_dx(layer, pass))
@@ -214,8 +216,8 @@ std::uint64_t most_saved(std::vector<AtTurn> parts, std::uint64_t capacity) {
 /// Bytes that a job's training step moves beside each tensor once. All forward products precede all backward ones, so
 /// what both use is loaded once before and once after the turn, and what the one computes for the other is stored and
 /// loaded; but for what the scratchpad holds at the turn, which may be all of this job's.
-std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, const Layout &layout,
-                         const Machine &npu) {
+std::uint64_t turn_bytes(const std::vector<Layer> &layers, const SomePixels &some, const JobRange &job,
+                         const Layout &layout, const Machine &npu) {
   if (job.pass != Pass::kBoth) return 0;
   std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
   for (std::uint32_t i = job.first; i < layers.size() && i < job.end; ++i) {
@@ -224,7 +226,7 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, 
       if (!is_computed(layers[i], result, Pass::kBackward)) continue;
       const Contraction &c = contraction_of(result);
       for (const Tensor operand : {c.a, c.b})
-        if (operand != c.shared && (operand != Tensor::kX || reads_all_of_x(layers[i])))
+        if (operand != c.shared && (operand != Tensor::kX || !some[i]))
           used[static_cast<std::size_t>(layout.place(i, operand))] = true;
     }
   }
@@ -244,6 +246,31 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, 
   return moved - std::min(moved, most_saved(std::move(parts), npu.spm_bytes + accumulators));
 }
 
+/// Bytes of whole accesses of the DRAM, those of LOADs, and beats on the ports.
+struct LeastTraffic {
+  std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
+};
+
+/// Of all tensors that come from outside or stay, each moved once.
+LeastTraffic least_traffic(const Layout &layout, const SomePixels &some, const Machine &npu) {
+  LeastTraffic all;
+  for (const TensorBinding &t : layout.tensors) {
+    if (!t.input && !t.result) continue;
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2);
+    const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
+    const std::uint64_t rows = dense ? 1 : t.rows, run = dense ? row * t.rows : row;
+    std::uint64_t moved = rows * round_up(run, access_bytes(npu)), beats = rows * divide_up(run, npu.bus_bytes);
+    if (const auto pixels = t.input && t.tensor == Tensor::kX ? some[t.layer] : std::nullopt) {
+      moved = *pixels * row;
+      beats = 0; // which of them share one is not known
+    }
+    all.bytes += moved;
+    if (t.input) all.read_bytes += moved;
+    (t.input ? all.load_beats : all.store_beats) += beats;
+  }
+  return all;
+}
+
 } // namespace
 
 Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const Machine &npu) {
@@ -253,42 +280,31 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
       lane_steps += vector_macs(layers[i], jobs.pass_of(i));
     else
       steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
-  std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
-  for (const TensorBinding &t : layout.tensors) {
-    if (!t.input && !t.result) continue;
-    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2);
-    const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
-    const std::uint64_t rows = dense ? 1 : t.rows, run = dense ? row * t.rows : row;
-    std::uint64_t moved = rows * round_up(run, access_bytes(npu));
-    if (const Layer &layer = layers[t.layer]; t.tensor == Tensor::kX && t.input && !reads_all_of_x(layer)) {
-      moved = pixels_read(*layer.conv) * t.cols * 2;
-      bytes += moved;
-      read_bytes += moved;
-      continue;
-    }
-    bytes += moved;
-    if (t.input) read_bytes += moved;
-    (t.input ? load_beats : store_beats) += rows * divide_up(run, npu.bus_bytes);
-  }
+  SomePixels some;
+  for (const Layer &layer : layers)
+    some.push_back(some_pixels(layer));
+  LeastTraffic traffic = least_traffic(layout, some, npu);
   const auto cycles = [&](std::uint64_t moved) {
     return divide_up(moved * npu.memory.bytes_den, npu.memory.bytes_num);
   };
   for (const JobRange &job : jobs.ranges())
-    bytes += turn_bytes(layers, job, layout, npu);
+    traffic.bytes += turn_bytes(layers, some, job, layout, npu);
   const Pass pass = pass_of(layers.front(), jobs.pass_of(0));
   const bool one_of_array = layers.size() == 1 && !layers.front().vector;
-  if (one_of_array) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
+  if (one_of_array) // commands, too
+    traffic.bytes += pixel_moves(layers.front(), pass, !some.front()) * isa::kCommandBytes;
   LeastWork work;
   work.array = divide_up(steps, npu.cores);
   if (lane_steps > 0) // each multiply-add of the vector unit is a lane's
     work.lanes = divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups);
   Bounds bounds;
   bounds.compute_cycles = std::max(work.array, work.lanes);
-  bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle
+  bounds.traffic_cycles =
+      std::max({cycles(traffic.bytes), traffic.load_beats, traffic.store_beats}); // a port carries a beat a cycle
   constexpr double kMostBytes = 1e15; // of layers that no memory holds, which are refused later
   if (one_of_array)
     bounds.io_cycles = cycles(static_cast<std::uint64_t>(std::min(kMostBytes, io_bytes(layers.front(), pass, npu))));
-  bounds.run_cycles = run_cycles(bounds, work, cycles(read_bytes), npu);
+  bounds.run_cycles = run_cycles(bounds, work, cycles(traffic.read_bytes), npu);
   return bounds;
 }
 

@@ -212,7 +212,7 @@ void StepSearch::weave(StepWalk &walk) {
     walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
     if (!parts_first) walk.try_parts(changes);
     walk.try_putting_off(changes);
-  } while (before - walk.cost() > before / kRoundGain);
+  } while (walk.cost() < before - before / kRoundGain);
 }
 
 /// Goes on until the walk has tried so many changes, or has done the work that they may take.

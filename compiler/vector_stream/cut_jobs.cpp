@@ -20,7 +20,7 @@ constexpr std::size_t kLinesAPart = 16; ///< for each part of a repeated row: it
 
 class Cutter {
 public:
-  Cutter(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
+  Cutter(const OpJobs &jobs, const Machine &npu) : jobs_(jobs), npu_(npu) {}
 
   AreaPlan run() {
     const auto groups = join_jobs(jobs_, npu_);
@@ -305,7 +305,7 @@ private:
   }
 
   const OpJobs &jobs_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   std::size_t next_layout_ = 0;
   bool has_chains_beside_ = false; ///< whose areas overlap with those of the group at hand
   AreaPlan plan_;
@@ -313,6 +313,6 @@ private:
 
 } // namespace
 
-AreaPlan cut_jobs(const OpJobs &jobs, const NpuConfig &npu) { return Cutter(jobs, npu).run(); }
+AreaPlan cut_jobs(const OpJobs &jobs, const Machine &npu) { return Cutter(jobs, npu).run(); }
 
 } // namespace gradweave::compiler

@@ -10,7 +10,7 @@
 namespace gradweave::compiler {
 
 std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses,
-                                       const NpuConfig &npu, std::uint8_t first_semaphore) {
+                                       const Machine &npu, std::uint8_t first_semaphore) {
   if (npu.vectors() == 0)
     throw JobCommandsError(fmt::format("NPU '{}' has no vector unit; give it one by vector_groups", npu.name));
   AreaPlan plan = cut_jobs(jobs, npu);

@@ -4,7 +4,7 @@
 #include "compiler/vector/job.hpp"
 #include "compiler/vector_stream/job_commands_error.hpp"
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -28,6 +28,6 @@ inline std::uint8_t barrier_semaphore(const NpuConfig &npu) { return static_cast
 ///
 /// Throws JobCommandsError if the NPU has no vector unit, or not enough scratchpad.
 std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses,
-                                       const NpuConfig &npu, std::uint8_t first_semaphore = 0);
+                                       const Machine &npu, std::uint8_t first_semaphore = 0);
 
 } // namespace gradweave::compiler

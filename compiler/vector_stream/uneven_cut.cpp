@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kMostAreas = 4; ///< that are looked at: more overlap well
 constexpr std::size_t kSizes = 16;    ///< of an area
 constexpr double kLatency = 240;      ///< of the first LOAD, in cycles
-constexpr double kMemory = 2.0 / 3;   ///< of the bus's bandwidth, nearly
 constexpr double kWorth = 0.98;       ///< of the cycles of areas of one size
 
 /// Nearly what areas in two places take: LOADs and STOREs share the memory, runs go one after the other.
@@ -142,13 +141,14 @@ GroupTiles tiles_over(const JobGroup &group, const StridedArea &area, const NpuC
   return all;
 }
 
-UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const NpuConfig &npu) {
+UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const Machine &npu) {
   const std::size_t all = group.lanes(), steps = group.steps();
   UnevenCut best;
   if (group.windows || all <= even || divide_up(all, even) > kMostAreas) return best;
   const GroupTiles whole = tiles_of(group, {0, all, 0, steps}, npu);
-  const double beats = kMemory * npu.bus_bytes * static_cast<double>(all);
-  Pipeline::Costs costs{moved_of(whole, whole.loaded) / beats, moved_of(whole, whole.stored) / beats, {}, false};
+  const double bandwidth = static_cast<double>(npu.memory.bytes_num) / static_cast<double>(npu.memory.bytes_den);
+  const double bytes = bandwidth * static_cast<double>(all);
+  Pipeline::Costs costs{moved_of(whole, whole.loaded) / bytes, moved_of(whole, whole.stored) / bytes, {}, false};
   std::map<std::size_t, double> runs;
   costs.run = [&](std::size_t lanes) {
     const auto [known, is_new] = runs.try_emplace(lanes);
@@ -175,7 +175,7 @@ UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const NpuConfig &n
         left -= lanes.back();
       }
       const std::size_t fewest = *std::min_element(lanes.begin(), lanes.end());
-      if (static_cast<double>(fewest) * (costs.load + costs.store) * kMemory * npu.bus_bytes < kPackBytes) return;
+      if (static_cast<double>(fewest) * (costs.load + costs.store) * bandwidth < kPackBytes) return;
       const double cycles = Pipeline(costs, lanes).cycles();
       if (cycles >= least) return;
       least = cycles;

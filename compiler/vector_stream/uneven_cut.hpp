@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/vector_stream/group/group.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,6 @@ struct UnevenCut {
 };
 
 /// With tiles_over(); `even`: lanes of areas of one size, with a place for each tile.
-UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const NpuConfig &npu);
+UnevenCut uneven_cut(const JobGroup &group, std::size_t even, const Machine &npu);
 
 } // namespace gradweave::compiler

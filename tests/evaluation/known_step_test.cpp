@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -123,7 +124,10 @@ TEST(KnownStep, PlansThatAreNoneOfTheStepAreAProblem) {
     EXPECT_NE(result.problem.find(problem), std::string::npos) << result.problem;
     EXPECT_NE(result.problem.find("--search"), std::string::npos) << result.problem;
   };
-  refused(replaced(plans, "run ", "run 7:0 "), "there is no layer 7");
+  const auto number =
+      std::count(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(plans.find("run ")), '\n') + 1;
+  refused(replaced(plans, "run ", "run 7:0 "), "line " + std::to_string(number) + " of the step: there is no layer 7");
+  refused("alone\n" + plans, "line 1 of the step: 'alone'");
   refused(replaced(plans, "run ", "run 0:99 "), "there is no plan 99");
   refused(replaced(plans, "run ", "run 0 "), "no layer with a plan");
   refused(replaced(plans, "run ", "walk "), "begins no line");
@@ -147,6 +151,9 @@ TEST(PlansFile, IsReadAsItWasWritten) {
   ASSERT_EQ(steps.size(), 2U);
   EXPECT_EQ(steps.at("0123").name, "a step");
   EXPECT_EQ(steps.at("4567").text, result.plans);
+  const auto lines = std::count(result.plans.begin(), result.plans.end(), '\n');
+  EXPECT_EQ(steps.at("0123").place, "steps.plans:5");
+  EXPECT_EQ(steps.at("4567").place, "steps.plans:" + std::to_string(5 + lines + 3)); // behind `end`, nothing and `step`
 }
 
 TEST(PlansFile, NamesTheLineOfWhatIsDamaged) {

@@ -90,6 +90,7 @@ std::optional<StepUnit> known_unit(const StepSearch &search, StepUnit unit) {
   const auto at = search.known.find(plans_key(unit));
   if (at == search.known.end()) return search.anew ? std::optional(std::move(unit)) : std::nullopt;
   unit.plans = at->second.text;
+  unit.place = at->second.place;
   const StepEffort effort = effort_of(unit.plans);
   unit.effort.layer_plans = effort.layer_plans;
   unit.effort.step_plans = effort.step_plans;

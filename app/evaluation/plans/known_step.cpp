@@ -2,6 +2,7 @@
 
 #include "app/evaluation/plans/number.hpp"
 #include "app/evaluation/plans/plan_text.hpp"
+#include "app/evaluation/plans/step_lines.hpp"
 #include "base/text/split.hpp"
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/back/vector_room.hpp"
@@ -10,10 +11,8 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "graph/layer_fingerprint.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <map>
@@ -26,66 +25,6 @@ namespace {
 using compiler::Layer;
 using compiler::Pass;
 using compiler::PhasePlan;
-using compiler::SearchWork;
-using compiler::StepStart;
-
-constexpr std::string_view kEffort = "effort", kWork = "work", kPlan = "plan", kOwn = "own", kRun = "run";
-constexpr std::string_view kReuse = "reuse", kPlacement = "placement";
-constexpr std::size_t kPhasesOfALine = 16;
-
-/// Plans by number: layers repeat theirs.
-class Numbered {
-public:
-  std::size_t number_of(const PhasePlan &plan) {
-    const auto [at, is_new] = numbers_.try_emplace(plan_text(plan), numbers_.size());
-    if (is_new) text_ += fmt::format("{} {}\n", kPlan, at->first);
-    return at->second;
-  }
-  std::string numbers_of(const std::vector<PhasePlan> &plans) {
-    std::vector<std::size_t> numbers;
-    for (const PhasePlan &plan : plans)
-      numbers.push_back(number_of(plan));
-    return fmt::format("{}", fmt::join(numbers, ","));
-  }
-  const std::string &text() const { return text_; }
-
-private:
-  std::map<std::string, std::size_t> numbers_;
-  std::string text_;
-};
-
-std::string shape_of(const Layer &layer) { return compiler::shape_fingerprint(layer).hex(); }
-
-/// A line's first word, and what stands behind it.
-struct Line {
-  std::string word, rest;
-};
-
-std::vector<Line> lines_of(const std::string &text) {
-  std::vector<Line> lines;
-  for (const std::string &line : split(text, '\n')) {
-    if (line.empty()) continue;
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos) throw std::invalid_argument(fmt::format("'{}' is no line of a step", line));
-    lines.push_back({line.substr(0, space), line.substr(space + 1)});
-  }
-  return lines;
-}
-
-std::vector<std::uint64_t> numbers(const std::string &text, char separator) {
-  std::vector<std::uint64_t> all;
-  for (const std::string &item : split(text, separator))
-    all.push_back(number<std::uint64_t>(item));
-  return all;
-}
-
-StepEffort effort_from(const std::string &text) {
-  const std::vector<std::string> words = split(text, ' ');
-  if (words.size() != 3 || (words[2] != kReuse && words[2] != kPlacement))
-    throw std::invalid_argument(fmt::format("'{}' is no effort", text));
-  return {number<std::uint64_t>(words[0]), number<std::uint64_t>(words[1]),
-          words[2] == kReuse ? StepStart::kReuse : StepStart::kPlacement};
-}
 
 /// How often each tensor is computed.
 using Results = std::array<std::size_t, compiler::kTensorCount>;
@@ -114,8 +53,12 @@ public:
         machine_(compiler::share_step(layers, Pass::kBoth, npu)), results_(layers.size()) {}
 
   compiler::SearchedStep read(const std::string &text) {
-    for (const Line &line : lines_of(text))
-      read(line);
+    for (const StepLine &line : lines_of(text))
+      try {
+        read(line);
+      } catch (const std::invalid_argument &error) {
+        throw std::invalid_argument(fmt::format("line {} of the step: {}", line.number, error.what()));
+      }
     for (std::size_t i = 0; i < layers_.size(); ++i)
       check_results(layers_[i], results_[i]);
     add_layers();
@@ -132,7 +75,7 @@ private:
     std::vector<std::uint64_t> conventional, searched;
   };
 
-  void read(const Line &line);
+  void read(const StepLine &line);
   void read_own(const std::string &text);
   void read_run(const std::string &text);
   const Layer &layer(std::uint64_t index) const {
@@ -171,7 +114,7 @@ void TimedStep::check(const PhasePlan &plan, const Layer &layer) const {
       throw std::invalid_argument(fmt::format("area {}+{} is not in the scratchpad", area.first, area.rows));
 }
 
-void TimedStep::read(const Line &line) {
+void TimedStep::read(const StepLine &line) {
   if (line.word == kEffort) {
     effort_from(line.rest);
   } else if (line.word == kWork) {
@@ -291,28 +234,8 @@ void TimedStep::add_layers() {
 
 } // namespace
 
-std::string step_text(const compiler::SearchedStep &found, const std::vector<Layer> &layers, const StepEffort &effort) {
-  Numbered plans;
-  std::string own, run;
-  std::map<std::string, std::size_t> shapes;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const compiler::LayerCosts &costs = found.layers[i];
-    if (!layers[i].vector && shapes.try_emplace(shape_of(layers[i]), i).second)
-      own += fmt::format("{} {} {} {}\n", kOwn, i, plans.numbers_of(costs.conventional_phases),
-                         plans.numbers_of(costs.searched_phases));
-  }
-  for (std::size_t i = 0; i < found.plans.size(); ++i) {
-    if (i % kPhasesOfALine == 0) run += fmt::format("{}{}", i == 0 ? "" : "\n", kRun);
-    run += fmt::format(" {}:{}", found.plans[i].layer, plans.number_of(found.plans[i]));
-  }
-  const SearchWork &conventional = found.conventional_work, &step = found.work;
-  return fmt::format("{} {} {} {}\n{} {} {} {} {}\n{}{}{}\n", kEffort, effort.layer_plans, effort.step_plans,
-                     effort.start == StepStart::kReuse ? kReuse : kPlacement, kWork, conventional.tried,
-                     conventional.bursts, step.tried, step.bursts, plans.text(), own, run);
-}
-
 StepEffort effort_of(const std::string &text) {
-  for (const Line &line : lines_of(text))
+  for (const StepLine &line : lines_of(text))
     if (line.word == kEffort) return effort_from(line.rest);
   throw std::invalid_argument("no effort is told");
 }

@@ -1,18 +1,13 @@
 // The plans of a searched step as text, and the same step from them without a search.
 #pragma once
 
+#include "app/evaluation/plans/step_effort.hpp"
 #include "compiler/schedule/step_search.hpp"
 
 #include <string>
 #include <vector>
 
 namespace gradweave::evaluation {
-
-/// With how much effort a step was searched, see compiler::StepOptions.
-struct StepEffort {
-  std::uint64_t layer_plans = 0, step_plans = 0;
-  compiler::StepStart start = compiler::StepStart::kReuse;
-};
 
 /// What the search for a step of these layers (forward and backward passes) found, a line for each of: the effort; what
 /// was tried (SearchWork::tried and bursts, of the conventional plans, then of the step); each different plan
@@ -25,7 +20,8 @@ std::string step_text(const compiler::SearchedStep &found, const std::vector<com
 StepEffort effort_of(const std::string &text);
 
 /// The step of such a text, of the same layers, timed again: all that search_step() gives but what it took. Throws
-/// std::invalid_argument if the text is none, or of other layers; CompileError if a plan does not fit the NPU.
+/// std::invalid_argument, with the number of the line if it is one, if the text is none, or of other layers;
+/// CompileError if a plan does not fit the NPU.
 compiler::SearchedStep timed_step(const std::string &text, const std::vector<compiler::Layer> &layers,
                                   const Machine &npu);
 

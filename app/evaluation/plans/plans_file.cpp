@@ -41,7 +41,8 @@ private:
     const std::string head = lines_[at_].substr(kStep.size());
     const std::size_t space = head.find(' ');
     if (space == std::string::npos) fail("a step has a key and a name");
-    std::pair<std::string, KnownStep> step{head.substr(0, space), {head.substr(space + 1), ""}};
+    std::pair<std::string, KnownStep> step{head.substr(0, space),
+                                           {head.substr(space + 1), "", fmt::format("{}:{}", file_.string(), at_ + 2)}};
     for (++at_; at_ < lines_.size(); ++at_) {
       const std::string &line = lines_[at_];
       if (line.rfind(kEnd, 0) != 0) {

@@ -8,9 +8,10 @@
 
 namespace gradweave::evaluation {
 
-/// A known step: whose it is, for people, and its text (step_text()).
+/// A known step: whose it is, for people, its text (step_text()), and the file and line that this begins in.
 struct KnownStep {
   std::string name, text;
+  std::string place = {};
 };
 
 /// By a fingerprint of layers and NPU.

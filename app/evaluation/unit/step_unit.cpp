@@ -64,7 +64,7 @@ std::string plans_key(const StepUnit &unit) {
 
 // Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 std::string key_of(const StepUnit &unit, std::string_view tool) {
-  const auto &[layers, npu, effort, plans, name] = unit;                   // names say nothing
+  const auto &[layers, npu, effort, plans, name, place] = unit;            // the last two say nothing
   const auto &[layer_plans, step_plans, start, objective, paper] = effort; // results do not hold the paper's scheme
   Fingerprint key;
   key.add("step", fingerprint_of(layers), plans);
@@ -117,6 +117,7 @@ StepResult step_from_text(const std::string &text) {
 StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &progress) {
   StepResult result;
   const std::string known = unit.plans.empty() ? "" : ", in plans that are known; search again with --search";
+  const std::string place = unit.place.empty() ? "" : unit.place + ": ";
   try {
     const NetworkSearch found = found_for(unit, progress);
     result.plans = unit.plans.empty() ? network_text(found, unit.npu, unit.effort) : unit.plans;
@@ -137,10 +138,10 @@ StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &pro
         result.memory += traffic.read_bus_bytes + traffic.write_bus_bytes;
     result.memory = result.memory * unit.npu.memory.bytes_den / unit.npu.memory.bytes_num;
   } catch (const compiler::CompileError &error) {
-    result.problem = error.what() + known;
+    result.problem = place + error.what() + known;
   } catch (const std::invalid_argument &error) {
     if (unit.plans.empty()) throw;
-    result.problem = error.what() + known;
+    result.problem = place + error.what() + known;
   }
   return result;
 }

@@ -18,6 +18,7 @@ struct StepUnit {
   SearchEffort effort;
   std::string plans = {}; ///< what a search found already (network_text()): nothing is searched; empty: nothing known
   std::string name = {};  ///< for people
+  std::string place = {}; ///< likewise, where the plans are from (KnownStep)
 };
 
 /// The fingerprint of all that the result of a unit depends on; `tool` as for units of one layer.
