@@ -103,9 +103,14 @@ private:
   std::string check_walk(const isa::ConvCommand &v, const Claim &claim) const;
   std::string check_image(const isa::ConvCommand &v, const Claim &claim) const;
   std::string check_gradient(const isa::ConvCommand &v, const Claim &claim) const;
-  /// Whether row `line` of the tile holds columns [col, col + cols) of a pixel, a row of the tensor.
-  std::string check_line(const isa::SpmTile &tile, std::int64_t line, std::size_t binding, std::uint32_t pixel,
-                         std::uint32_t col, std::uint32_t cols) const;
+  /// Columns [col, col + cols) of pixels of a tensor, which are rows of it, so many from one to the next.
+  struct PixelRun {
+    std::size_t binding = 0;
+    std::uint32_t pixel = 0, step = 1; ///< the first
+    std::uint32_t col = 0, cols = 0;
+  };
+  /// Whether so many rows of the tile, from `line` on, hold the run's pixels.
+  std::string check_lines(const isa::SpmTile &tile, std::int64_t line, std::uint32_t lines, const PixelRun &run) const;
   /// `macs`: multiply-adds of the command that count.
   std::string finish_product(const isa::GemmCommand &g, std::uint64_t macs, const Product &product, Content c);
   std::string cover(const isa::GemmCommand &g, const Product &product, const Rect &a, const Rect &b, Content &c) const;

@@ -9,7 +9,23 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Calls f(line, row of the scratchpad) for each line that a tap reads inside the image.
+/// Lines of a row of the grid, from its first on: those that a tap reads inside the image. None if equal.
+struct ReadLines {
+  std::uint32_t first = 0, end = 0;
+};
+
+/// Of so many lines of row `grid_y`.
+ReadLines lines_inside(const isa::ImageWalk &i, std::uint32_t grid_y, std::uint32_t lines, std::uint32_t row,
+                       std::uint32_t col) {
+  const std::int64_t y = isa::image_row(i, grid_y, row), x = isa::image_col(i, 0, col), step = i.stride;
+  if (y < 0 || y >= i.img_h || x >= i.img_w) return {};
+  const std::int64_t first = x < 0 ? (-x + step - 1) / step : 0;
+  const std::int64_t end = std::min<std::int64_t>((i.img_w - x + step - 1) / step, lines);
+  if (first >= end) return {};
+  return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)};
+}
+
+/// Calls f(row of the scratchpad, rows) for the lines that taps read inside the image.
 template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
   const isa::ImageWalk &i = v.image;
   const std::uint32_t lines = v.weights ? v.product.k : v.product.m;
@@ -18,11 +34,10 @@ template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
       const std::int64_t shift = isa::tap_shift(i, row, col);
       for (std::uint32_t begin = 0; begin < lines; begin += i.grid_w) { // a row of the grid
         const std::uint32_t gy = (i.grid_y + begin / i.grid_w) % i.grid_h;
-        const std::int64_t y = isa::image_row(i, gy, row);
-        if (y < 0 || y >= i.img_h || (v.weights && gy >= i.out_h)) continue;
-        for (std::uint32_t gx = 0; gx < std::min<std::uint32_t>(i.grid_w, lines - begin); ++gx)
-          if (const std::int64_t x = isa::image_col(i, gx, col); x >= 0 && x < i.img_w && !(v.weights && gx >= i.out_w))
-            f(v.product.a.row + begin + gx + shift);
+        std::uint32_t most = std::min<std::uint32_t>(i.grid_w, lines - begin);
+        if (v.weights) most = gy < i.out_h ? std::min<std::uint32_t>(most, i.out_w) : 0;
+        const ReadLines read = lines_inside(i, gy, most, row, col);
+        if (read.first != read.end) f(v.product.a.row + begin + read.first + shift, read.end - read.first);
       }
     }
 }
@@ -34,7 +49,8 @@ std::vector<SpmView> image_views(const isa::ConvCommand &v) {
   const isa::RowSpan span = isa::tap_span(v.image);
   const std::int64_t first = g.a.row + span.lo;
   std::vector<bool> read(static_cast<std::size_t>(span.hi - span.lo) + (v.weights ? g.k : g.m));
-  for_lines_read(v, [&](std::int64_t row) { read[static_cast<std::size_t>(row - first)] = true; });
+  for_lines_read(v,
+                 [&](std::int64_t row, std::uint32_t rows) { std::fill_n(read.begin() + (row - first), rows, true); });
   std::vector<SpmView> views;
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (!read[i]) continue;
@@ -83,32 +99,42 @@ std::optional<ContentReplay::Content> ContentReplay::content_of(const SpmView &v
   if (!row) return std::nullopt;
   content.rect.row = *row;
   content.rect.rows = view.rows;
-  for (std::uint32_t line = 0; line < view.rows; ++line)
-    if (!check_line(view.place, line, content.binding, *row + line, content.rect.col, view.cols).empty())
-      return std::nullopt;
-  return content;
+  const PixelRun run{content.binding, *row, 1, content.rect.col, view.cols};
+  return check_lines(view.place, 0, view.rows, run).empty() ? std::optional(content) : std::nullopt;
 }
 
-std::string ContentReplay::check_line(const isa::SpmTile &tile, std::int64_t line, std::size_t binding,
-                                      std::uint32_t pixel, std::uint32_t col, std::uint32_t cols) const {
-  const std::int64_t row = tile.row + line;
+std::string ContentReplay::check_lines(const isa::SpmTile &tile, std::int64_t line, std::uint32_t lines,
+                                       const PixelRun &run) const {
   const std::uint32_t lanes = npu_.lanes();
-  const Tile *held = tile_at(row);
-  if (held == nullptr) return fmt::format("reads an image's line in scratchpad row {}, which holds no tile", row);
-  const auto at = static_cast<std::uint32_t>(row), offset = at - held->view.place.row;
-  // Of the columns of a single panel a command may read some, as those of one pixel of a block.
-  const std::int64_t skipped = std::int64_t{col} - held->content.rect.col;
-  const bool all = skipped == 0 && held->view.cols == cols;
-  const bool some = held->view.cols <= lanes && skipped >= 0 && skipped + cols <= held->view.cols;
-  bool there = !held->content.sum() && offset < held->view.rows && held->content.binding == binding && (all || some) &&
-               held->view.place.pstride == tile.pstride && held->content.row(offset) == pixel &&
-               (std::int64_t{held->view.place.rot} + offset + skipped - tile.rot - line) % lanes == 0;
-  for (std::uint32_t panel = 1; there && panel * lanes < cols; ++panel)
-    there = owner_[at + panel * tile.pstride] == owner_[at];
-  if (there) return {};
-  return fmt::format("reads pixel {} of {}, columns {} to {}, in scratchpad row {}, which holds {} from its line {} on",
-                     pixel, to_string(this->binding(binding).tensor), col, col + cols, row, name(held->content),
-                     offset);
+  for (std::uint32_t done = 0; done < lines;) {
+    const std::int64_t row = tile.row + line + done;
+    const Tile *held = tile_at(row);
+    if (held == nullptr) return fmt::format("reads an image's line in scratchpad row {}, which holds no tile", row);
+    const auto at = static_cast<std::uint32_t>(row), offset = at - held->view.place.row;
+    // Of the columns of a single panel a command may read some, as those of one pixel of a block.
+    const std::int64_t skipped = std::int64_t{run.col} - held->content.rect.col;
+    const bool all = skipped == 0 && held->view.cols == run.cols;
+    const bool some = held->view.cols <= lanes && skipped >= 0 && skipped + run.cols <= held->view.cols;
+    const bool tile_is_right =
+        !held->content.sum() && held->content.binding == run.binding && (all || some) &&
+        held->view.place.pstride == tile.pstride &&
+        (std::int64_t{held->view.place.rot} + offset + skipped - tile.rot - line - done) % lanes == 0;
+    const std::uint32_t number = owner_[at];
+    std::uint32_t right = 0; // lines of this tile
+    for (; tile_is_right && done + right < lines && offset + right < held->view.rows; ++right) {
+      bool there = held->content.row(offset + right) == run.pixel + (done + right) * run.step;
+      for (std::uint32_t panel = 0; there && panel * lanes < run.cols; ++panel)
+        there = owner_[at + right + panel * tile.pstride] == number;
+      if (!there) break;
+    }
+    if (right == 0)
+      return fmt::format("reads pixel {} of {}, columns {} to {}, in scratchpad row {}, which holds {} from its line "
+                         "{} on",
+                         run.pixel + done * run.step, to_string(this->binding(run.binding).tensor), run.col,
+                         run.col + run.cols, row, name(held->content), offset);
+    done += right;
+  }
+  return {};
 }
 
 /// Every line that is read for a pixel of the result must be the pixel that the convolution multiplies with the tap's
@@ -123,22 +149,25 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
       const std::int64_t shift = isa::tap_shift(i, row, col), lanes = npu_.lanes();
       isa::SpmTile tile = v.product.a; // and the lanes by which the tap turns it beside those of its rows
       tile.rot = static_cast<std::uint8_t>((tile.rot + (isa::tap_turn(i, row, col) - shift) % lanes + lanes) % lanes);
-      for (std::uint32_t line = 0; line < lines; ++line) {
-        const Lines::At at = claim.lines.at(line);
+      for (std::uint32_t begin = 0; begin < lines; begin += i.grid_w) { // a row of the grid
+        const Lines::At at = claim.lines.at(begin);
         if (!claim.lines.has(at)) continue;
-        const TapPixel pixel = tap_pixel(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
-                                         claim.kx + col * claim.apart);
-        const std::uint32_t grid_y = (i.grid_y + line / i.grid_w) % i.grid_h;
-        const std::int64_t y = isa::image_row(i, grid_y, row), x = isa::image_col(i, at.x, col);
-        const bool inside = y >= 0 && x >= 0 && y < i.img_h && x < i.img_w;
-        if (!pixel.meets || pixel.inside != inside)
-          return fmt::format("{} pixel ({}, {}) for line {} at tap ({}, {})", inside ? "reads" : "masks", y, x, line,
-                             row, col);
-        if (!inside) continue;
-        if (!v.weights && !i.packed && pixel.row / i.img_w % i.img_h != y)
-          return fmt::format("takes pixel {} for one of row {}", pixel.row, y);
-        if (std::string problem = check_line(tile, line + shift, binding, pixel.row, pixel.col + claim.a_col, cols);
-            !problem.empty())
+        const std::uint32_t most = std::min({std::uint32_t{i.grid_w}, lines - begin, claim.lines.width});
+        const TapRow wanted = tap_row(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
+                                      claim.kx + col * claim.apart);
+        const std::uint32_t grid_y = (i.grid_y + begin / i.grid_w) % i.grid_h;
+        const ReadLines own = lines_inside(i, grid_y, most, row, col);
+        const std::uint32_t first = std::min(wanted.first, most), end = std::min(wanted.end, most);
+        const bool none = first == end;
+        if (!wanted.meets || none != (own.first == own.end) || (!none && (own.first != first || own.end != end)))
+          return fmt::format("reads pixels {} to {} of line {} on at tap ({}, {}), and not {} to {}", own.first,
+                             own.end, begin, row, col, first, end);
+        if (none) continue;
+        if (const std::int64_t y = isa::image_row(i, grid_y, row);
+            !v.weights && !i.packed && wanted.pixel.row / i.img_w % i.img_h != y)
+          return fmt::format("takes pixel {} for one of row {}", wanted.pixel.row, y);
+        const PixelRun run{binding, wanted.pixel.row, wanted.step, wanted.pixel.col + claim.a_col, cols};
+        if (std::string problem = check_lines(tile, begin + first + shift, end - first, run); !problem.empty())
           return problem;
       }
     }
@@ -151,11 +180,12 @@ std::string ContentReplay::check_gradient(const isa::ConvCommand &v, const Claim
     return fmt::format("takes {} x {} of the grid, of which Y has {} x {}", v.image.out_w, v.image.out_h,
                        claim.lines.width, claim.lines.height);
   const auto binding = static_cast<std::size_t>(compiled_.layout.place(claim.product.layer, Tensor::kDY));
-  for (std::uint32_t line = 0; line < v.product.k; ++line)
-    if (const auto pixel = claim.lines.pixel(line))
-      if (std::string problem = check_line(v.product.b, line, binding, *pixel, claim.b_col, v.product.n);
-          !problem.empty())
-        return problem;
+  for (std::uint32_t begin = 0; begin < v.product.k; begin += claim.lines.grid_w) // a row of the grid
+    if (const auto pixel = claim.lines.pixel(begin)) {
+      const std::uint32_t lines = std::min(claim.lines.width, v.product.k - begin);
+      const PixelRun run{binding, *pixel, 1, claim.b_col, v.product.n};
+      if (std::string problem = check_lines(v.product.b, begin, lines, run); !problem.empty()) return problem;
+    }
   return {};
 }
 

@@ -55,4 +55,15 @@ struct TapPixel {
 TapPixel tap_pixel(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,
                    std::uint32_t kx);
 
+/// The pixels that a tap reads for a row of the phase, from its first pixel on.
+struct TapRow {
+  bool meets = false;               ///< as of TapPixel, for all of them
+  std::uint32_t first = 0, end = 0; ///< of the row's pixels those whose taps are inside the image; none if equal
+  TapPixel pixel;                   ///< of the first of them
+  std::uint32_t step = 0;           ///< rows of the tensor from one's to the next's
+};
+/// The same as tap_pixel() for all of the row that `at` is in.
+TapRow tap_row(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,
+               std::uint32_t kx);
+
 } // namespace gradweave::compiler
