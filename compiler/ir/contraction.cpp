@@ -8,28 +8,9 @@
 namespace gradweave::compiler {
 namespace {
 
-/// In the order of Tensor.
-constexpr std::array<TensorForm, kTensorCount> kForms{{
-    {Dim::kM, Dim::kK, false, true, true},  // X
-    {Dim::kK, Dim::kN, true, true, true},   // W
-    {Dim::kM, Dim::kN, false, false, true}, // dY
-    {Dim::kM, Dim::kN, false, true, false}, // Y
-    {Dim::kM, Dim::kK, false, false, true}, // dX
-    {Dim::kK, Dim::kN, true, false, true},  // dW
-}};
-
-/// In the order of Tensor, from Y on.
-constexpr std::array<Contraction, 3> kContractions{{
-    {Tensor::kY, Tensor::kX, Tensor::kW, Dim::kM, Dim::kN, Dim::kK, true, false, Tensor::kX, TapWalk::kSum},
-    {Tensor::kDX, Tensor::kDY, Tensor::kW, Dim::kM, Dim::kK, Dim::kN, true, true, Tensor::kDY, TapWalk::kTurned},
-    {Tensor::kDW, Tensor::kX, Tensor::kDY, Dim::kK, Dim::kN, Dim::kM, false, false, Tensor::kDY, TapWalk::kOne},
-}};
-
 std::vector<LoopOrder> any_loops() { return {all_loop_orders().begin(), all_loop_orders().end()}; }
 
 } // namespace
-
-const TensorForm &form_of(Tensor tensor) { return kForms.at(static_cast<std::size_t>(tensor)); }
 
 bool used_in(Tensor tensor, Pass pass) {
   const TensorForm &form = form_of(tensor);
@@ -51,31 +32,14 @@ const std::array<Tensor, 3> &result_tensors() {
   return tensors;
 }
 
-const Contraction &contraction_of(Tensor result) {
-  const std::size_t index = static_cast<std::size_t>(result) - static_cast<std::size_t>(Tensor::kY);
-  if (index >= kContractions.size())
-    throw std::invalid_argument(fmt::format("{} is an operand, not a result", to_string(result)));
-  return kContractions[index];
+void refuse_operand(Tensor tensor) {
+  throw std::invalid_argument(fmt::format("{} is an operand, not a result", to_string(tensor)));
 }
 
 Tensor shared_gradient() { return Tensor::kDY; }
 
 bool rounds(const Layer &layer, Tensor result) {
   return result == Tensor::kY ? !layer.y_fp32 : result == Tensor::kDX && !layer.dx_fp32;
-}
-
-IndexRange range_of(const TileProduct &p, Dim dim) {
-  if (dim == Dim::kM) return {p.m, p.m_size};
-  return dim == Dim::kK ? IndexRange{p.k, p.k_size} : IndexRange{p.n, p.n_size};
-}
-
-void set_range(TileProduct &p, Dim dim, const IndexRange &range) {
-  (dim == Dim::kM ? p.m : dim == Dim::kK ? p.k : p.n) = range.first;
-  (dim == Dim::kM ? p.m_size : dim == Dim::kK ? p.k_size : p.n_size) = range.size;
-}
-
-std::uint32_t side_of(const TileShape &tile, Dim dim) {
-  return dim == Dim::kM ? tile.m : dim == Dim::kK ? tile.k : tile.n;
 }
 
 bool PhaseForm::forward() const { return form_of(results.front()).forward; }

@@ -19,7 +19,17 @@ struct TensorForm {
   bool forward = false;      ///< used by the forward pass
   bool backward = false;     ///< used by the backward pass
 };
-const TensorForm &form_of(Tensor tensor);
+/// In the order of Tensor.
+inline constexpr std::array<TensorForm, kTensorCount> kTensorForms{{
+    {Dim::kM, Dim::kK, false, true, true},  // X
+    {Dim::kK, Dim::kN, true, true, true},   // W
+    {Dim::kM, Dim::kN, false, false, true}, // dY
+    {Dim::kM, Dim::kN, false, true, false}, // Y
+    {Dim::kM, Dim::kK, false, false, true}, // dX
+    {Dim::kK, Dim::kN, true, false, true},  // dW
+}};
+
+inline const TensorForm &form_of(Tensor tensor) { return kTensorForms[static_cast<std::size_t>(tensor)]; }
 
 /// Whether the pass uses the tensor; W of a backward pass only if dX is wanted.
 bool used_in(Tensor tensor, Pass pass);
@@ -47,8 +57,21 @@ struct Contraction {
   Tensor shared; ///< the operand that the products of a pass have in common
   TapWalk taps;
 };
-/// Of a result; throws std::invalid_argument for other tensors.
-const Contraction &contraction_of(Tensor result);
+/// In the order of Tensor, from Y on.
+inline constexpr std::array<Contraction, 3> kContractions{{
+    {Tensor::kY, Tensor::kX, Tensor::kW, Dim::kM, Dim::kN, Dim::kK, true, false, Tensor::kX, TapWalk::kSum},
+    {Tensor::kDX, Tensor::kDY, Tensor::kW, Dim::kM, Dim::kK, Dim::kN, true, true, Tensor::kDY, TapWalk::kTurned},
+    {Tensor::kDW, Tensor::kX, Tensor::kDY, Dim::kK, Dim::kN, Dim::kM, false, false, Tensor::kDY, TapWalk::kOne},
+}};
+
+/// Throws std::invalid_argument.
+[[noreturn]] void refuse_operand(Tensor tensor);
+/// Of a result; throws std::invalid_argument for other tensors. Searches ask for millions.
+inline const Contraction &contraction_of(Tensor result) {
+  const std::size_t index = static_cast<std::size_t>(result) - static_cast<std::size_t>(Tensor::kY);
+  if (index >= kContractions.size()) refuse_operand(result);
+  return kContractions[index];
+}
 inline bool turns_kernel(Tensor result) { return contraction_of(result).taps == TapWalk::kTurned; }
 inline bool takes_one_tap(Tensor result) { return contraction_of(result).taps == TapWalk::kOne; }
 /// The gradient that both products of a backward pass read: dY.
@@ -62,9 +85,17 @@ struct IndexRange {
   std::uint32_t end() const { return first + size; }
 };
 /// Of a product along a dimension, in the group.
-IndexRange range_of(const TileProduct &p, Dim dim);
-void set_range(TileProduct &p, Dim dim, const IndexRange &range);
-std::uint32_t side_of(const TileShape &tile, Dim dim);
+inline IndexRange range_of(const TileProduct &p, Dim dim) {
+  if (dim == Dim::kM) return {p.m, p.m_size};
+  return dim == Dim::kK ? IndexRange{p.k, p.k_size} : IndexRange{p.n, p.n_size};
+}
+inline void set_range(TileProduct &p, Dim dim, const IndexRange &range) {
+  (dim == Dim::kM ? p.m : dim == Dim::kK ? p.k : p.n) = range.first;
+  (dim == Dim::kM ? p.m_size : dim == Dim::kK ? p.k_size : p.n_size) = range.size;
+}
+inline std::uint32_t side_of(const TileShape &tile, Dim dim) {
+  return dim == Dim::kM ? tile.m : dim == Dim::kK ? tile.k : tile.n;
+}
 
 /// What a phase computes: products of one result, or of two by turns.
 struct PhaseForm {

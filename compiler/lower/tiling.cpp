@@ -44,18 +44,6 @@ double product_cycles(Tensor result, const TileShape &t, const Layer &layer, con
 
 } // namespace
 
-std::uint32_t spm_rows(std::uint32_t rows, std::uint32_t cols, bool fp32, std::uint32_t lanes) {
-  const std::uint64_t panels = divide_up(cols, lanes);
-  const std::uint64_t total = round_up(panels * rows * (fp32 ? 2 : 1), 2);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 0xfffffffe));
-}
-
-std::uint32_t shortest_block(const NpuConfig &npu) { return std::max(2 * npu.rows + 4, npu.rows + npu.cols + 2); }
-
-std::uint64_t block_count(std::uint32_t rows, std::uint32_t cols, const NpuConfig &npu) {
-  return divide_up(rows, npu.rows) * divide_up(cols, npu.cols);
-}
-
 std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, std::uint32_t beat) {
   std::vector<std::uint32_t> sides;
   const auto add = [&](std::uint64_t side) {
