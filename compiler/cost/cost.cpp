@@ -148,17 +148,18 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
 }
 
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
+  if (limit != kTooSlow && dram_cycles(channel_bytes(program, npu), npu) >= limit) return kTooSlow;
+  return program_cycles(program, order_actions(program, npu), npu, limit);
+}
+
+std::uint64_t program_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit) {
   const std::uint64_t moving = limit != kTooSlow ? dram_cycles(channel_bytes(program, npu), npu) : 0;
   if (moving >= limit) return kTooSlow;
   std::vector<std::uint64_t> latest;
-  std::vector<Handshake> handshakes;
-  {
-    Orderings orderings = order_actions(program, npu);
-    if (limit != kTooSlow) latest = cycles_to_come(program, orderings, npu);
-    if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; }))
-      return kTooSlow;
-    handshakes = orderings.take_handshakes();
-  }
+  if (limit != kTooSlow) latest = cycles_to_come(program, orderings, npu);
+  if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; })) return kTooSlow;
+  const std::vector<Handshake> handshakes = orderings.take_handshakes();
+  orderings = Orderings(0); // programs are large
   const std::vector<isa::Command> commands = emit_commands(program, handshakes, npu);
   timing::RunOptions options;
   if (limit != kTooSlow) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/cost/product_cycles.hpp"
+#include "compiler/emit/hazards.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/dram_bytes.hpp"
@@ -47,5 +48,7 @@ inline constexpr std::uint64_t kTooSlow = ~std::uint64_t{0};
 /// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model; or kTooSlow as soon as it is
 /// clear that they are `limit` or more. Throws CompilerDefect if the NPU would refuse the stream.
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit = kTooSlow);
+/// The same of a program whose actions have been ordered.
+std::uint64_t program_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit);
 
 } // namespace gradweave::compiler

@@ -5,6 +5,7 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/spm/action_writer.hpp"
 
 #include <algorithm>
 
@@ -26,6 +27,21 @@ double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_r
   return share;
 }
 
+/// Bytes of the DRAM that the LOADs of a product's operands take which no product before it needs, and memory holds.
+std::uint64_t first_loads(const TileWalk &walk, std::uint32_t product) {
+  const Needs &needs = walk.table().needs[product];
+  std::uint64_t bytes = 0;
+  for (const std::size_t slot : {Needs::kA, Needs::kB}) {
+    const std::int32_t id = needs.tile[slot];
+    if (id < 0 || (slot == Needs::kB && id == needs.tile[Needs::kA])) continue;
+    const Tile &t = walk.table().tiles[static_cast<std::size_t>(id)];
+    if (t.computed || t.first_use != product) continue;
+    const TensorBinding &binding = walk.layout().tensors[static_cast<std::size_t>(t.binding)];
+    bytes += dram_bytes_of(element_address(binding, t.rect), t.rect, t.fp32, walk.npu());
+  }
+  return bytes;
+}
+
 } // namespace
 
 void RunningEstimate::clear_products() {
@@ -42,6 +58,16 @@ void RunningEstimate::add_product(const TileProduct &product, const Layer &layer
   cores_.push_back(product.core);
   all_[kComputeEngine + product.core] += cycles_.back();
   first_loads_.push_back(first_loads_.back() + first_loads);
+}
+
+void RunningEstimate::set_products(const std::vector<PhasePlan> &plans, const TileWalk &walk) {
+  clear_products();
+  std::uint32_t step = 0;
+  for (const Slice &slice : walk.order())
+    for (std::size_t i = slice.first; i < slice.end; ++i, ++step) {
+      const TileProduct &product = plans[slice.plan].products[i];
+      add_product(product, walk.layers()[product.layer], first_loads(walk, step));
+    }
 }
 
 /// Fills ahead_.

@@ -23,6 +23,8 @@ public:
   /// `first_loads`: bytes of the DRAM that the program loads for this product, and has not loaded for any before, at
   /// least.
   void clear_products();
+  /// Those of a walk, and what they load first.
+  void set_products(const std::vector<PhasePlan> &plans, const TileWalk &walk);
   void add_product(const TileProduct &product, const Layer &layer, std::uint64_t first_loads = 0);
 
   /// A program of all these products is to come, of which nothing is asked if it takes `limit` cycles or more. False if
@@ -32,6 +34,8 @@ public:
   bool goes_on(const Program &program, std::uint64_t bytes) override;
   /// Of the whole program; `limit` or more if the estimate is not less.
   std::uint64_t end(const Program &program);
+  /// Of the whole program, after its end(). begin() comes next.
+  Orderings take_orderings() { return order_.take(); }
 
 private:
   static constexpr double kPending = -1;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -64,6 +65,11 @@ Judged Judge::judge(const Program &program, std::uint64_t limit) const {
   if (cycles == kTooSlow) return {};
   const std::uint64_t all = cost(picojoules, cycles);
   return all < limit ? Judged{all, cycles} : Judged{};
+}
+
+Judged Judge::judge(const Program &program, Orderings orderings, std::uint64_t limit) const {
+  const std::uint64_t cycles = program_cycles(program, std::move(orderings), npu_, limit);
+  return {cycles, cycles};
 }
 
 std::uint64_t Judge::least_of_cycles(std::uint64_t cycles) const {

@@ -26,6 +26,8 @@ public:
   /// By the timing model, and by the table [energy] of the machine; or kTooSlow as soon as it is clear that the cost is
   /// `limit` or more.
   Judged judge(const Program &program, std::uint64_t limit = kTooSlow) const;
+  /// By cycles, of a program whose actions have been ordered.
+  Judged judge(const Program &program, Orderings orderings, std::uint64_t limit) const;
   /// The cost of what accesses so much in so many cycles.
   std::uint64_t cost_of(const AccessCounts &accesses, std::uint64_t cycles) const;
   /// That of a program whose cycles are known.

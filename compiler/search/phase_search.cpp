@@ -22,21 +22,6 @@ constexpr std::size_t kPlayed = 4000;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
 
-/// Bytes of the DRAM that the LOADs of a product's operands take which no product before it needs, and memory holds.
-std::uint64_t first_loads(const TileWalk &walk, std::uint32_t product) {
-  const Needs &needs = walk.table().needs[product];
-  std::uint64_t bytes = 0;
-  for (const std::size_t slot : {Needs::kA, Needs::kB}) {
-    const std::int32_t id = needs.tile[slot];
-    if (id < 0 || (slot == Needs::kB && id == needs.tile[Needs::kA])) continue;
-    const Tile &t = walk.table().tiles[static_cast<std::size_t>(id)];
-    if (t.computed || t.first_use != product) continue;
-    const TensorBinding &binding = walk.layout().tensors[static_cast<std::size_t>(t.binding)];
-    bytes += dram_bytes_of(element_address(binding, t.rect), t.rect, t.fp32, walk.npu());
-  }
-  return bytes;
-}
-
 } // namespace
 
 PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
@@ -70,11 +55,7 @@ const TileWalk &PhaseSearch::walk_of(const PhasePlan &plan) {
     walked = plan;
     walked.products = plan_products(plan, layer_, npu_);
     walk_.emplace(walked_, layers_, layout_, npu_);
-    estimate_.clear_products();
-    std::uint32_t step = 0;
-    for (const Slice &slice : walk_->order())
-      for (std::size_t i = slice.first; i < slice.end; ++i, ++step)
-        estimate_.add_product(walked.products[i], layer_, first_loads(*walk_, step));
+    estimate_.set_products(walked_, *walk_);
   }
   walked.split = plan.split;
   walked.window = plan.window;

@@ -262,9 +262,9 @@ std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileW
 }
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit,
-                                std::uint64_t *lost) {
+                                std::uint64_t *lost, PlacementWatch *watch) {
   TileTable table = walk.take_table();
-  return place_all(plans, walk, table, std::move(table.tiles), limit, lost);
+  return place_all(plans, walk, table, std::move(table.tiles), limit, lost, watch);
 }
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,

@@ -95,7 +95,7 @@ std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileW
                                 PlacementWatch *watch = nullptr);
 /// The same, of a walk that is walked but once.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit = {},
-                                std::uint64_t *lost = nullptr);
+                                std::uint64_t *lost = nullptr, PlacementWatch *watch = nullptr);
 /// The same, of a walk of the plans.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const Machine &npu, const TrafficLimit &limit = {},
