@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/depthwise/work.hpp"
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <optional>

@@ -2,8 +2,8 @@
 
 #include "compiler/depthwise/plans.hpp"
 #include "compiler/depthwise/programs.hpp"
-#include "compiler/vector_stream/group/lane_cycles.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 
 #include "compiler/depthwise/work.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/area.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "compiler/depthwise/weight_layout.hpp"
 
 #include "compiler/depthwise/plans.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "compiler/epilogue/epilogue_areas.hpp"
 #include "compiler/ir/macro_banks.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,7 +1,7 @@
 #include "compiler/epilogue/epilogue_areas.hpp"
 
 #include "compiler/vector_stream/group/group.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <array>

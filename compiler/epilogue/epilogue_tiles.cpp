@@ -2,7 +2,7 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/group.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <utility>

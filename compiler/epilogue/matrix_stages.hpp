@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/vector/job.hpp"
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -2,8 +2,8 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/across.hpp"
-#include "compiler/vector_stream/group/stage.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 #include "compiler/verify/verify_hazards.hpp"
 
 #include <algorithm>

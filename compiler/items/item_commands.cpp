@@ -1,7 +1,7 @@
 #include "compiler/items/item_commands.hpp"
 
 #include "compiler/items/ordered_commands.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <stdexcept>

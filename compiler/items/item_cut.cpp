@@ -1,7 +1,7 @@
 #include "compiler/items/item_cut.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "compiler/items/split_program.hpp"
 #include "compiler/vector/lower_op.hpp"
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 #include "graph/ir/error.hpp"
 #include "sw_models/vector/recorder.hpp"
 

@@ -1,6 +1,6 @@
 #include "compiler/items/split_program.hpp"
 
-#include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
 #include "isa/vector/registers.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/pooling/window_layout.hpp"
-#include "compiler/vector_stream/group/lane_cycles.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // Pooling, and its gradient, as areas of the vector unit.
 #pragma once
 
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "graph/ir/graph.hpp"
 #include "sw_models/config/npu_config.hpp"
 

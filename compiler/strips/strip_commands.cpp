@@ -2,7 +2,7 @@
 
 #include "compiler/items/ordered_commands.hpp"
 #include "compiler/strips/strip_items.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "compiler/strips/strip_items.hpp"
 
 #include "compiler/strips/strip_sums.hpp"
-#include "compiler/vector_stream/group/chain.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "compiler/strips/strip_jobs.hpp"
 
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 #include "compiler/strips/strip_layout.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 #include "compiler/strips/strip_sums.hpp"
 
-#include "compiler/vector_stream/group/result_slice.hpp"
+#include "compiler/vector_stream/stage/result_slice.hpp"
 
 #include <algorithm>
 #include <stdexcept>

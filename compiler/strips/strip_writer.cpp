@@ -1,6 +1,6 @@
 #include "compiler/strips/strip_writer.hpp"
 
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <utility>

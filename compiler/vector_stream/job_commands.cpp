@@ -1,8 +1,8 @@
 #include "compiler/vector_stream/job_commands.hpp"
 
-#include "compiler/vector_stream/cut_jobs.hpp"
-#include "compiler/vector_stream/join_layouts.hpp"
-#include "compiler/vector_stream/pack_areas.hpp"
+#include "compiler/vector_stream/cut/cut_jobs.hpp"
+#include "compiler/vector_stream/cut/join_layouts.hpp"
+#include "compiler/vector_stream/cut/pack_areas.hpp"
 #include "compiler/vector_stream/section.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/vector/job.hpp"
-#include "compiler/vector_stream/job_commands_error.hpp"
+#include "compiler/vector_stream/cut/job_commands_error.hpp"
 #include "isa/command.hpp"
 #include "sw_models/config/machine.hpp"
 

@@ -1,8 +1,8 @@
 #include "compiler/vector_stream/section.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/places.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // From areas to commands.
 #pragma once
 
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "isa/command.hpp"
 #include "sw_models/config/npu_config.hpp"
 

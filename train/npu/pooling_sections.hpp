@@ -1,7 +1,7 @@
 // Poolings of a step that are sections of their own.
 #pragma once
 
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "graph/ir/graph.hpp"
 #include "sw_models/config/machine.hpp"
 

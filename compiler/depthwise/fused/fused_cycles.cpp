@@ -4,7 +4,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "compiler/depthwise/fused/fused_runs.hpp"
 
 #include "compiler/depthwise/programs.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 

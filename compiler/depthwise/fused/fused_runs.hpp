@@ -3,7 +3,7 @@
 
 #include "compiler/depthwise/fused/fused_layout.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "compiler/depthwise/fused/fused_cycles.hpp"
 #include "compiler/depthwise/fused/fused_runs.hpp"
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <array>

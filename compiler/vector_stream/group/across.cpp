@@ -1,7 +1,7 @@
 #include "compiler/vector_stream/group/across.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <stdexcept>

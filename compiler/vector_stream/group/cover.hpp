@@ -2,7 +2,7 @@
 // them is one tile, which is loaded once.
 #pragma once
 
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,10 +1,10 @@
 #include "compiler/vector_stream/group/group.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/held_lines.hpp"
-#include "compiler/vector_stream/group/lane_cycles.hpp"
-#include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/group/windows.hpp"
+#include "compiler/vector_stream/stage/held_lines.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/vector_stream/group/cover.hpp"
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "compiler/vector_stream/group/join_jobs.hpp"
 
 #include "compiler/vector_stream/group/across.hpp"
-#include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/group/windows.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <optional>

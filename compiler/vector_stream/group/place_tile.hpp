@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "isa/command.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Lines that all steps read: held in registers where that is faster, and the same bits.
 #include "compiler/vector_stream/group/group.hpp"
-#include "compiler/vector_stream/group/held_lines.hpp"
+#include "compiler/vector_stream/stage/held_lines.hpp"
 #include "tests/compiler/vector_stream/op_group.hpp"
 
 namespace gradweave::compiler {

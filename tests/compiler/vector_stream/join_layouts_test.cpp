@@ -1,5 +1,5 @@
 // Areas of different jobs that overlap as those of one do.
-#include "compiler/vector_stream/join_layouts.hpp"
+#include "compiler/vector_stream/cut/join_layouts.hpp"
 
 #include <gtest/gtest.h>
 

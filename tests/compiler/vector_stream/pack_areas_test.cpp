@@ -1,7 +1,7 @@
 // Small areas as one: what they load and store, and the bits of sums that go from area to area.
 #include "compiler/vector/lower_op.hpp"
-#include "compiler/vector_stream/cut_jobs.hpp"
-#include "compiler/vector_stream/pack_areas.hpp"
+#include "compiler/vector_stream/cut/cut_jobs.hpp"
+#include "compiler/vector_stream/cut/pack_areas.hpp"
 #include "tests/compiler/vector_stream/op_group.hpp"
 
 #include <gtest/gtest.h>

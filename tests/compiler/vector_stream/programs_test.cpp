@@ -1,5 +1,5 @@
 // Programs one behind the other, and windows in as few TILEs as can be.
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <gtest/gtest.h>
 

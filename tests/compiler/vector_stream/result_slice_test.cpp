@@ -1,5 +1,5 @@
 // What one result of a program needs gives that result's bits: random programs.
-#include "compiler/vector_stream/group/result_slice.hpp"
+#include "compiler/vector_stream/stage/result_slice.hpp"
 #include "sw_models/vector/interpreter.hpp"
 #include "sw_models/vector/random_program.hpp"
 

@@ -1,9 +1,9 @@
 // Areas of different sizes, and results over operands.
-#include "compiler/vector_stream/uneven_cut.hpp"
+#include "compiler/vector_stream/cut/uneven_cut.hpp"
 
-#include "compiler/vector_stream/cut_chains.hpp"
+#include "compiler/vector_stream/cut/cut_chains.hpp"
 #include "compiler/vector_stream/group/join_jobs.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 #include "tests/compiler/vector_stream/op_group.hpp"
 
 #include <gtest/gtest.h>

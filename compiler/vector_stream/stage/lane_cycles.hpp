@@ -1,7 +1,7 @@
 // How long the vector unit is busy with a program, nearly: to choose between ways to cut.
 #pragma once
 
-#include "compiler/vector_stream/group/held_lines.hpp"
+#include "compiler/vector_stream/stage/held_lines.hpp"
 #include "isa/vector/program.hpp"
 #include "sw_models/config/npu_config.hpp"
 

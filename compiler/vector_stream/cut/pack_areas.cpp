@@ -1,7 +1,7 @@
-#include "compiler/vector_stream/pack_areas.hpp"
+#include "compiler/vector_stream/cut/pack_areas.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <optional>

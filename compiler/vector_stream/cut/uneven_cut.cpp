@@ -1,8 +1,8 @@
-#include "compiler/vector_stream/uneven_cut.hpp"
+#include "compiler/vector_stream/cut/uneven_cut.hpp"
 
-#include "compiler/vector_stream/cut_size.hpp"
-#include "compiler/vector_stream/group/places.hpp"
-#include "compiler/vector_stream/pack_areas.hpp"
+#include "compiler/vector_stream/cut/cut_size.hpp"
+#include "compiler/vector_stream/cut/pack_areas.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/programs.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
 
 #include <algorithm>
 

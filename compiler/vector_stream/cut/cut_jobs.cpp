@@ -1,13 +1,13 @@
-#include "compiler/vector_stream/cut_jobs.hpp"
+#include "compiler/vector_stream/cut/cut_jobs.hpp"
 
-#include "compiler/vector_stream/cut_chains.hpp"
-#include "compiler/vector_stream/cut_size.hpp"
+#include "compiler/vector_stream/cut/cut_chains.hpp"
+#include "compiler/vector_stream/cut/cut_size.hpp"
+#include "compiler/vector_stream/cut/job_commands_error.hpp"
+#include "compiler/vector_stream/cut/uneven_cut.hpp"
 #include "compiler/vector_stream/group/across.hpp"
 #include "compiler/vector_stream/group/join_jobs.hpp"
-#include "compiler/vector_stream/group/places.hpp"
-#include "compiler/vector_stream/job_commands_error.hpp"
-#include "compiler/vector_stream/programs.hpp"
-#include "compiler/vector_stream/uneven_cut.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
+#include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/group/result_slice.hpp"
+#include "compiler/vector_stream/stage/result_slice.hpp"
 
 #include "isa/vector/registers.hpp"
 

@@ -1,7 +1,7 @@
 // Areas that overlap although they are of different jobs.
 #pragma once
 
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 
 namespace gradweave::compiler {
 

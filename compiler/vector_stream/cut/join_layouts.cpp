@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/join_layouts.hpp"
+#include "compiler/vector_stream/cut/join_layouts.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/vector/job.hpp"
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/vector/job.hpp"
-#include "compiler/vector_stream/group/chain.hpp"
 #include "compiler/vector_stream/group/group.hpp"
+#include "compiler/vector_stream/stage/chain.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Lines that every step of a loop reads again, held in registers.
 #pragma once
 
-#include "compiler/vector_stream/group/stage.hpp"
+#include "compiler/vector_stream/stage/stage.hpp"
 #include "isa/vector/program.hpp"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // Small areas of jobs that have nothing in common, as one.
 #pragma once
 
-#include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/stage/area.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>

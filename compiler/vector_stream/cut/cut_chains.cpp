@@ -1,8 +1,8 @@
-#include "compiler/vector_stream/cut_chains.hpp"
+#include "compiler/vector_stream/cut/cut_chains.hpp"
 
-#include "compiler/vector_stream/cut_size.hpp"
-#include "compiler/vector_stream/group/places.hpp"
-#include "compiler/vector_stream/job_commands_error.hpp"
+#include "compiler/vector_stream/cut/cut_size.hpp"
+#include "compiler/vector_stream/cut/job_commands_error.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <fmt/format.h>
 
