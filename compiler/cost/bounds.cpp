@@ -75,16 +75,17 @@ std::uint64_t lines_under_taps(std::uint32_t size, std::uint32_t results, std::u
   return static_cast<std::uint64_t>(std::count(read.begin(), read.end(), true));
 }
 
-/// Pixels of the image that the layer reads, if there are others: behind the last stride, or between taps that are far
-/// apart.
-std::optional<std::uint64_t> some_pixels(const Layer &layer) {
+/// Bytes of the image's pixels that the layer reads, if there are others: behind the last stride, or between taps that
+/// are far apart. A row of a packed image has several.
+std::optional<std::uint64_t> bytes_of_some_pixels(const Layer &layer) {
   if (!layer.image) return std::nullopt;
   const Convolution &c = *layer.conv;
   const std::uint64_t read =
       c.batch *
       lines_under_taps(c.height, c.out_height(), c.kernel_height, c.stride_height, c.dilation_height, c.pad_top) *
       lines_under_taps(c.width, c.out_width(), c.kernel_width, c.stride_width, c.dilation_width, c.pad_left);
-  return read == std::uint64_t{c.batch} * c.height * c.width ? std::nullopt : std::optional(read);
+  if (read == std::uint64_t{c.batch} * c.height * c.width) return std::nullopt;
+  return read * c.channels * 2;
 }
 
 /// Of each layer.
@@ -261,7 +262,7 @@ LeastTraffic least_traffic(const Layout &layout, const SomePixels &some, const M
     const std::uint64_t rows = dense ? 1 : t.rows, run = dense ? row * t.rows : row;
     std::uint64_t moved = rows * round_up(run, access_bytes(npu)), beats = rows * divide_up(run, npu.bus_bytes);
     if (const auto pixels = t.input && t.tensor == Tensor::kX ? some[t.layer] : std::nullopt) {
-      moved = *pixels * row;
+      moved = *pixels;
       beats = 0; // which of them share one is not known
     }
     all.bytes += moved;
@@ -282,7 +283,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
       steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
   SomePixels some;
   for (const Layer &layer : layers)
-    some.push_back(some_pixels(layer));
+    some.push_back(bytes_of_some_pixels(layer));
   LeastTraffic traffic = least_traffic(layout, some, npu);
   const auto cycles = [&](std::uint64_t moved) {
     return divide_up(moved * npu.memory.bytes_den, npu.memory.bytes_num);

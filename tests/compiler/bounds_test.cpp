@@ -79,6 +79,27 @@ TEST(Bounds, LeaveOutPixelsThatNoTapReads) {
   }
 }
 
+/// A row of a packed image has more than a pixel: those that no tap reads are left out of its columns, too.
+TEST(Bounds, LeaveOutPixelsOfPackedImages) {
+  Convolution conv;
+  conv.batch = 2;
+  conv.height = conv.width = 8;
+  conv.channels = conv.out_channels = 1;
+  conv.kernel_height = 5;
+  conv.kernel_width = 2;
+  conv.stride_height = conv.stride_width = 2;
+  conv.pad_bottom = 2;
+  conv.pad_left = 1;
+  Layer layer = image_layer(conv);
+  layer.packed = true;
+  layer.dx = false;
+  for (const char *name : {"test6x10", "test4x8"})
+    for (const Schedule schedule : {Schedule::kDxMajor, Schedule::kSearch}) {
+      const Compiled c = compile_known(layer, load_config(name), {schedule, Pass::kForward});
+      EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles) << name;
+    }
+}
+
 TEST(Bounds, OfInputAndOutputGrowAsTheScratchpadShrinks) {
   Machine npu = load_config("test8");
   npu.spm_bytes = 8192; // 4096 elements of bf16: 64 x 64
