@@ -39,13 +39,24 @@ std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
   return half > block ? static_cast<std::uint32_t>(round_up(half, block)) : half;
 }
 
-/// Starts with the whole part, and halves the longest side until a product fits the scratchpad.
-TileShape fitting_tile(PhaseKind kind, const PhaseParts &parts, const SpmSplit &split, const Layer &part,
-                       const NpuConfig &npu) {
-  TileShape tile = largest_tile(kind, part);
+/// Whether each of the phase's products finds room for its tiles at once. Rows of the scratchpad may be enough in number
+/// and too far apart.
+bool has_places(PhasePlan plan, const SchedulingProblem &problem) {
+  const Layer &layer = problem.layers.front();
+  check_products(product_count(plan.kind, plan.tile, layer), layer, problem.npu);
+  plan.products = plan_products(plan, layer, problem.npu);
+  return allocate({plan}, problem.layers, problem.layout, problem.npu).has_value();
+}
+
+/// Starts with the whole part, and halves the longest side until each product fits the scratchpad.
+TileShape fitting_tile(PhasePlan plan, const Layer &part, const SchedulingProblem &problem) {
+  const PhaseKind kind = plan.kind;
+  const NpuConfig &npu = problem.npu;
+  TileShape &tile = plan.tile;
+  tile = largest_tile(kind, part);
   for (std::uint32_t *side : {&tile.m, &tile.k, &tile.n})
     *side = std::min(*side, kMaxTileSide);
-  while (!fits(kind, tile, split, part, npu, parts)) {
+  while (!fits(kind, tile, plan.split, part, npu, plan.parts) || !has_places(plan, problem)) {
     const std::uint32_t longest = std::max({tile.m, tile.k, tile.n});
     if (longest == 1) refuse_scratchpad(part, npu);
     if (tile.m == longest)
@@ -71,9 +82,8 @@ Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
     plan.kind = kind;
     plan.parts = phase_parts(cut, form_of(kind).forward(), layer, npu);
     plan.split = {all, all, all};
-    plan.tile = fitting_tile(kind, plan.parts, plan.split, part_of(layer, plan.parts, npu), npu);
     plan.loops = loops_(c);
-    check_products(product_count(kind, plan.tile, layer), layer, npu);
+    plan.tile = fitting_tile(plan, part_of(layer, plan.parts, npu), problem);
     scheduled.plans.push_back(plan);
   }
   return scheduled;

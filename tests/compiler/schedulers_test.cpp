@@ -1,6 +1,7 @@
 // All registered schedulers, whichever there are: golden bits, alone and together, from several threads at once.
 #include "compiler/compiler.hpp"
 #include "compiler/verify/verify.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 
 #include <condition_variable>
@@ -105,6 +106,32 @@ private:
   std::condition_variable all_;
   int there_ = 0;
 };
+
+/// Rows for its largest tiles are there, but not side by side: smaller ones are taken.
+TEST(Compile, InOrderTakesTilesThatFindAPlace) {
+  Convolution conv;
+  conv.batch = 3;
+  conv.height = 7;
+  conv.width = 10;
+  conv.channels = 21;
+  conv.out_channels = 18;
+  conv.kernel_height = 5;
+  conv.kernel_width = 4;
+  conv.pad_bottom = 4;
+  conv.pad_left = 2;
+  conv.pad_right = 1;
+  const Machine npu = load_config("test8c2");
+  for (const Sharing sharing : {Sharing::kParts, Sharing::kTurns})
+    for (const Reduction reduction : {Reduction::kChain, Reduction::kAdd}) {
+      CompileOptions options;
+      options.schedule = Schedule("in_order");
+      options.pass = Pass::kBoth;
+      options.partition = Partition::kWeightSharing;
+      options.sharing = sharing;
+      options.reduction = reduction;
+      EXPECT_GT(compile({image_layer(conv)}, npu, options).predicted_cycles, 0U);
+    }
+}
 
 TEST(Compile, TwoThreadsCompileTwoLayersAtOnce) {
   const Machine npu = load_config("test8");
