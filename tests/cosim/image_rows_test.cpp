@@ -1,5 +1,6 @@
 // Products that read one row of an image each, on the RTL: every bit of the golden products, whatever the bus does, and
 // the counters of the timing model.
+#include "compiler/spm/residency.hpp"
 #include "tests/compiler/bottleneck.hpp"
 #include "tests/compiler/step_run.hpp"
 #include "tests/cosim/section_on_rtl.hpp"
