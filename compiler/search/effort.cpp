@@ -8,10 +8,10 @@ namespace gradweave::compiler {
 namespace {
 
 /// Of a single pass: nothing but sizes, splits, windows and policies tells its plans apart.
-constexpr LayerEffort kOfOnePass{kUsualWork, 12, 2, 1, 16, false, 300};
+constexpr LayerEffort kOfOnePass{kUsualWork, 12, 2, 1, 16, false, 300, false};
 /// Of both passes: a forward and a backward phase that cut X or W alike find tiles of each other in the scratchpad,
 /// which gains more than the last plans of either phase do (docs/search.md).
-constexpr LayerEffort kOfBoth{kUsualWork / 2, 5, 3, 3, 7, true, 180};
+constexpr LayerEffort kOfBoth{kUsualWork / 2, 5, 3, 3, 7, true, 180, true};
 
 } // namespace
 

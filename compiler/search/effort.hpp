@@ -27,6 +27,8 @@ struct LayerEffort {
   bool one_of_a_tiling;
   /// Changes of plans that are tried where the usual number is asked for.
   std::uint64_t changes;
+  /// Whether a plan is simulated only if its estimate promises that it is kept (forecast.hpp).
+  bool forecasts;
 };
 
 /// Whether the one phase is of the forward and the other of the backward pass.

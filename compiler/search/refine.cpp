@@ -45,7 +45,8 @@ bool same_tiles(const std::vector<PhasePlan> &one, const std::vector<PhasePlan> 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
                        const Machine &npu, const std::function<void()> &tried, std::uint64_t seed, Objective objective)
     : layer_(layer), layers_{layer}, layout_(layout), npu_(npu), judge_(npu, objective), estimate_(npu),
-      changer_(npu, seed), search_effort_(effort_for(kinds_of(plans))) {
+      changer_(npu, seed), search_effort_(effort_for(kinds_of(plans))),
+      forecasts_(search_effort_.forecasts && objective == Objective::kCycles) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
     if (tried) tried();
@@ -85,11 +86,12 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (!judged_by_cycles && !kept_.empty() && compute >= kFarOff * kept_.front().cycles) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  const bool by_cycles = judge_.objective() == Objective::kCycles;
-  const std::uint64_t most = by_cycles ? forecast_.most_estimate(limit) : kTooSlow;
   TileWalk walk(plans, layers_, layout_, npu_);
-  estimate_.set_products(plans, walk);
-  if (!estimate_.begin(most)) return;
+  const std::uint64_t most = forecasts_ ? forecast_.most_estimate(limit) : kTooSlow;
+  if (forecasts_) {
+    estimate_.set_products(plans, walk);
+    if (!estimate_.begin(most)) return;
+  }
   const bool watched = most != kTooSlow;
   auto program =
       allocate(plans, std::move(walk), judge_.traffic_limit(limit, !watched), &worked_, watched ? &estimate_ : nullptr);
@@ -118,8 +120,7 @@ Judged Refinement::simulate(const Program &program, std::uint64_t limit) {
   const auto known = programs_.find(key);
   if (known != programs_.end() && (known->second.judged.cost != kTooSlow || limit <= known->second.limit))
     return known->second.judged.cost < limit ? known->second.judged : Judged{};
-  const Judged judged =
-      judge_.objective() == Objective::kCycles ? simulate_if_promising(program, limit) : judge_.judge(program, limit);
+  const Judged judged = forecasts_ ? simulate_if_promising(program, limit) : judge_.judge(program, limit);
   programs_[key] = {limit, judged};
   return judged;
 }

@@ -76,6 +76,7 @@ private:
   Forecast forecast_;
   PlanChanger changer_;
   const LayerEffort &search_effort_;
+  const bool forecasts_;   ///< which plans are worth simulating
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   struct Simulated {
