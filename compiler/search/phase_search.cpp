@@ -8,7 +8,6 @@
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/search/effort.hpp"
-#include "compiler/search/ranked_tilings.hpp"
 #include "compiler/spm/action_writer.hpp"
 
 #include <algorithm>
@@ -30,6 +29,52 @@ PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShap
     : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), effort_(effort), layer_(layer),
       whole_(whole), layers_{layer}, part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried),
       estimate_(npu) {}
+
+PhaseSearch::Ranking PhaseSearch::ranking() const {
+  const auto sides = [&](std::uint32_t fixed, Dim dim) {
+    return fixed > 0 ? std::vector<std::uint32_t>{fixed} : sides_along(kind_, dim, part_, npu_);
+  };
+  const auto ms = sides(fixed_.m, Dim::kM), ks = sides(fixed_.k, Dim::kK), ns = sides(fixed_.n, Dim::kN);
+  const RowRange all{0, npu_.spm_rows()};
+  Ranking ranking;
+  std::vector<Ranked> &ranked = ranking.ranked;
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (const std::uint32_t m : ms)
+    for (const std::uint32_t k : ks)
+      for (const std::uint32_t n : ns) {
+        const TileShape tile{m, k, n};
+        if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
+        const std::uint64_t products = product_count(kind_, tile, whole_);
+        fewest = std::min(fewest, products);
+        if (products <= kMostProducts) add_orders(tile, ranking);
+      }
+  if (ranked.empty() && fixed_ == TileShape{}) {
+    if (fewest == ~std::uint64_t{0}) refuse_scratchpad(whole_, npu_);
+    check_products(fewest, whole_, npu_);
+  }
+  const std::size_t keep = std::min(ranked.size(), kPlayed);
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
+                    [](const Ranked &x, const Ranked &y) { return x.cycles < y.cycles; });
+  ranked.resize(keep);
+  return ranking;
+}
+
+std::vector<RoughEstimate> PhaseSearch::estimates(const TileShape &tile, const std::vector<LoopOrder> &orders) const {
+  return parts_.by_turns() ? rough_estimates_together(kind_, orders, tile, part_, npu_, parts_.dim, parts_.cores)
+                           : rough_estimates(kind_, orders, tile, part_, npu_, parts_.cores);
+}
+
+void PhaseSearch::add_orders(const TileShape &tile, Ranking &ranking) const {
+  const std::vector<LoopOrder> &orders = form_of(kind_).loops;
+  const std::vector<RoughEstimate> rough = estimates(tile, orders);
+  // The same in all orders.
+  const double bound =
+      parts_.count > 1 ? static_cast<double>(plan_cycles(plan_of(tile, orders.front()).plan, layer_, npu_)) : 0;
+  const auto index = static_cast<std::uint32_t>(ranking.tiles.size());
+  for (std::uint32_t i = 0; i < orders.size(); ++i)
+    ranking.ranked.push_back({rough[i].cycles, parts_.count > 1 ? bound : rough[i].bound, index, i});
+  ranking.tiles.push_back(tile);
+}
 
 Candidate PhaseSearch::plan_of(const TileShape &tile, const LoopOrder &loops) const {
   Candidate c;
@@ -111,15 +156,16 @@ void PhaseSearch::play(Candidate candidate) {
 }
 
 std::vector<Candidate> PhaseSearch::run() {
-  RankedTilings tilings(kind_, parts_, fixed_, layer_, part_, whole_, npu_);
-  std::optional<RankedTilings::Ranked> ranked = tilings.next();
-  if (!ranked && fixed_ == TileShape{}) tilings.refuse();
-  for (std::size_t i = 0; i < kPlayed && ranked; ++i, ranked = tilings.next()) {
-    const bool all_played = played_ > budget_ / effort_.tiling_part && !found_.empty();
-    if (all_played || best() < kCloseEnough * tilings.bound()) break;
-    if (ranked->bound > best()) continue;
-    Candidate c = plan_of(ranked->tile, ranked->loops);
-    c.rough = ranked->rough;
+  const Ranking all = ranking();
+  double bound = std::numeric_limits<double>::infinity();
+  for (const Ranked &r : all.ranked)
+    bound = std::min(bound, r.bound);
+  for (const Ranked &r : all.ranked) {
+    if ((played_ > budget_ / effort_.tiling_part && !found_.empty()) || best() < kCloseEnough * bound) break;
+    if (r.bound > best()) continue;
+    const LoopOrder &loops = form_of(kind_).loops[r.order];
+    Candidate c = plan_of(all.tiles[r.tile], loops);
+    c.rough = estimates(c.plan.tile, {loops}).front();
     for (const SpmSplit &split : splits_near(c.rough, npu_, 0)) {
       c.plan.split = split;
       play(c);

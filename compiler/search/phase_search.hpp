@@ -37,6 +37,21 @@ public:
   std::vector<Candidate> run();
 
 private:
+  /// A tiling and loop order that has not been played yet. There are many.
+  struct Ranked {
+    double cycles, bound; ///< RoughEstimate's
+    std::uint32_t tile;   ///< index
+    std::uint32_t order;  ///< index
+  };
+  /// The tilings, and those of their orders that are to be played, best first.
+  struct Ranking {
+    std::vector<TileShape> tiles;
+    std::vector<Ranked> ranked;
+  };
+  Ranking ranking() const;
+  std::vector<RoughEstimate> estimates(const TileShape &tile, const std::vector<LoopOrder> &orders) const;
+  /// The tile in all loop orders.
+  void add_orders(const TileShape &tile, Ranking &ranking) const;
   Candidate plan_of(const TileShape &tile, const LoopOrder &loops) const;
   bool are_twins(const PhasePlan &one, const PhasePlan &other) const;
   /// Plans of the same tile and loops share products and tiles.
