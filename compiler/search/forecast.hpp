@@ -21,12 +21,14 @@ public:
   }
   /// A program whose estimate is this or more hardly comes below `limit` cycles; kTooSlow: that cannot be told.
   std::uint64_t most_estimate(std::uint64_t limit) const {
-    if (limit == kTooSlow || ratios_.empty()) return kTooSlow;
+    if (limit == kTooSlow || ratios_.size() < kFew) return kTooSlow;
     const double ratio = ratios_[ratios_.size() / kBelow];
     return static_cast<std::uint64_t>(std::ceil(kMargin * static_cast<double>(limit) / ratio));
   }
 
 private:
+  /// Fewer ratios than this tell nothing.
+  static constexpr std::size_t kFew = 6;
   /// One in so many of the ratios known may be lower than the one that is reckoned with.
   static constexpr std::size_t kBelow = 5;
   static constexpr double kMargin = 1.002;
