@@ -40,6 +40,8 @@ constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
     {"TanhGradient", "r"},
     {"Silu", "r"},
     {"SiluGradient", "r"},
+    {"HardSwish", "r"},
+    {"HardSwishGradient", "r"},
     {"Softplus", "r"},
     {"SoftplusGradient", "r"},
     {"Gelu", "r"},

@@ -9,17 +9,9 @@
 namespace gradweave::memory_model {
 namespace {
 
-constexpr std::array<std::string_view, 11> kCheap{"BatchNormalization",
-                                                  "Clip",
-                                                  "Dropout",
-                                                  "Gelu",
-                                                  "LayerNormalization",
-                                                  "LeakyRelu",
-                                                  "Relu",
-                                                  "Scale",
-                                                  "Sigmoid",
-                                                  "Silu",
-                                                  "Tanh"};
+constexpr std::array<std::string_view, 12> kCheap{
+    "BatchNormalization", "Clip", "Dropout", "Gelu",    "HardSwish", "LayerNormalization",
+    "LeakyRelu",          "Relu", "Scale",   "Sigmoid", "Silu",      "Tanh"};
 constexpr std::uint64_t kSmall =
     64; ///< a tensor of so many times fewer bytes than the result goes with others for free
 

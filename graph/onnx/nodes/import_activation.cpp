@@ -27,14 +27,6 @@ TensorId scalar(NodeImport &node, double value) {
                              ElementType::kFp32);
 }
 
-/// min(max(alpha x + beta, 0), 1)
-TensorId hard_sigmoid(NodeImport &node, TensorId x, double alpha, double beta, bool last) {
-  const TensorId scaled = node.step("Scale", {x}, {{"value", alpha}});
-  const TensorId moved = node.step("Add", {scaled, scalar(node, beta)});
-  const Attributes bounds{{"min", 0.0}, {"max", 1.0}};
-  return last ? node.last("Clip", {moved}, bounds) : node.step("Clip", {moved}, bounds);
-}
-
 } // namespace
 
 void import_leaky_relu(NodeImport &node) { node.each("LeakyRelu", {{"alpha", node.real("alpha", 0.01)}}); }
@@ -60,15 +52,14 @@ void import_elu(NodeImport &node) {
   node.give_like(node.last("Add", {node.step("Relu", {x.tensor}), scaled}), x.like);
 }
 
-void import_hard_sigmoid(NodeImport &node) {
+void import_hard_sigmoid(NodeImport &node) { // min(max(alpha x + beta, 0), 1)
   const Own x = own(node);
-  node.give_like(hard_sigmoid(node, x.tensor, node.real("alpha", 0.2), node.real("beta", 0.5), true), x.like);
+  const TensorId scaled = node.step("Scale", {x.tensor}, {{"value", node.real("alpha", 0.2)}});
+  const TensorId moved = node.step("Add", {scaled, scalar(node, node.real("beta", 0.5))});
+  node.give_like(node.last("Clip", {moved}, {{"min", 0.0}, {"max", 1.0}}), x.like);
 }
 
-void import_hard_swish(NodeImport &node) {
-  const Own x = own(node);
-  node.give_like(node.last("Mul", {x.tensor, hard_sigmoid(node, x.tensor, 1.0 / 6, 0.5, false)}), x.like);
-}
+void import_hard_swish(NodeImport &node) { node.each("HardSwish"); }
 
 void import_mish(NodeImport &node) {
   const Own x = own(node);
