@@ -39,8 +39,8 @@ std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
   return half > block ? static_cast<std::uint32_t>(round_up(half, block)) : half;
 }
 
-/// Whether each of the phase's products finds room for its tiles at once. Rows of the scratchpad may be enough in number
-/// and too far apart.
+/// Whether each of the phase's products finds room for its tiles at once. Rows of the scratchpad may be enough in
+/// number and too far apart.
 bool has_places(PhasePlan plan, const SchedulingProblem &problem) {
   const Layer &layer = problem.layers.front();
   check_products(product_count(plan.kind, plan.tile, layer), layer, problem.npu);

@@ -119,7 +119,8 @@ TEST(Compile, InOrderTakesTilesThatFindAPlace) {
   conv.kernel_width = 4;
   conv.pad_bottom = 4;
   conv.pad_left = 2;
-  conv.pad_right = 1;
+  Layer layer = image_layer(conv);
+  layer.channel_blocks = true;
   const Machine npu = load_config("test8c2");
   for (const Sharing sharing : {Sharing::kParts, Sharing::kTurns})
     for (const Reduction reduction : {Reduction::kChain, Reduction::kAdd}) {
@@ -129,7 +130,7 @@ TEST(Compile, InOrderTakesTilesThatFindAPlace) {
       options.partition = Partition::kWeightSharing;
       options.sharing = sharing;
       options.reduction = reduction;
-      EXPECT_GT(compile({image_layer(conv)}, npu, options).predicted_cycles, 0U);
+      EXPECT_GT(compile({layer}, npu, options).predicted_cycles, 0U);
     }
 }
 
