@@ -9,20 +9,11 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Lines of a row of the grid, from its first on: those that a tap reads inside the image. None if equal.
-struct ReadLines {
-  std::uint32_t first = 0, end = 0;
-};
-
-/// Of so many lines of row `grid_y`.
-ReadLines lines_inside(const isa::ImageWalk &i, std::uint32_t grid_y, std::uint32_t lines, std::uint32_t row,
-                       std::uint32_t col) {
-  const std::int64_t y = isa::image_row(i, grid_y, row), x = isa::image_col(i, 0, col), step = i.stride;
-  if (y < 0 || y >= i.img_h || x >= i.img_w) return {};
-  const std::int64_t first = x < 0 ? (-x + step - 1) / step : 0;
-  const std::int64_t end = std::min<std::int64_t>((i.img_w - x + step - 1) / step, lines);
-  if (first >= end) return {};
-  return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)};
+/// Of so many lines of row `grid_y`, from its first on, those that a tap reads inside the image.
+PlaceRun lines_inside(const isa::ImageWalk &i, std::uint32_t grid_y, std::uint32_t lines, std::uint32_t row,
+                      std::uint32_t col) {
+  const std::int64_t y = isa::image_row(i, grid_y, row);
+  return y >= 0 && y < i.img_h ? places_inside(isa::image_col(i, 0, col), i.stride, i.img_w, lines) : PlaceRun{};
 }
 
 /// Calls f(row of the scratchpad, rows) for the lines that taps read inside the image.
@@ -36,8 +27,8 @@ template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
         const std::uint32_t gy = (i.grid_y + begin / i.grid_w) % i.grid_h;
         std::uint32_t most = std::min<std::uint32_t>(i.grid_w, lines - begin);
         if (v.weights) most = gy < i.out_h ? std::min<std::uint32_t>(most, i.out_w) : 0;
-        const ReadLines read = lines_inside(i, gy, most, row, col);
-        if (read.first != read.end) f(v.product.a.row + begin + read.first + shift, read.end - read.first);
+        const PlaceRun read = lines_inside(i, gy, most, row, col);
+        if (!read.empty()) f(v.product.a.row + begin + read.first + shift, read.end - read.first);
       }
     }
 }
@@ -154,20 +145,19 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
         if (!claim.lines.has(at)) continue;
         const std::uint32_t most = std::min({std::uint32_t{i.grid_w}, lines - begin, claim.lines.width});
         const TapRow wanted = tap_row(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
-                                      claim.kx + col * claim.apart);
+                                      claim.kx + col * claim.apart, most);
         const std::uint32_t grid_y = (i.grid_y + begin / i.grid_w) % i.grid_h;
-        const ReadLines own = lines_inside(i, grid_y, most, row, col);
-        const std::uint32_t first = std::min(wanted.first, most), end = std::min(wanted.end, most);
-        const bool none = first == end;
-        if (!wanted.meets || none != (own.first == own.end) || (!none && (own.first != first || own.end != end)))
+        const PlaceRun own = lines_inside(i, grid_y, most, row, col);
+        if (!wanted.pixel.meets || !(own == wanted.inside))
           return fmt::format("reads pixels {} to {} of line {} on at tap ({}, {}), and not {} to {}", own.first,
-                             own.end, begin, row, col, first, end);
-        if (none) continue;
+                             own.end, begin, row, col, wanted.inside.first, wanted.inside.end);
+        if (own.empty()) continue;
         if (const std::int64_t y = isa::image_row(i, grid_y, row);
             !v.weights && !i.packed && wanted.pixel.row / i.img_w % i.img_h != y)
           return fmt::format("takes pixel {} for one of row {}", wanted.pixel.row, y);
         const PixelRun run{binding, wanted.pixel.row, wanted.step, wanted.pixel.col + claim.a_col, cols};
-        if (std::string problem = check_lines(tile, begin + first + shift, end - first, run); !problem.empty())
+        if (std::string problem = check_lines(tile, begin + own.first + shift, own.end - own.first, run);
+            !problem.empty())
           return problem;
       }
     }

@@ -234,11 +234,12 @@ TEST(Images, RowsOfAGridHaveTheirPixels) {
                 tap_pixel(layer, turned, lines, lines.at(line), tap / conv.kernel_width, tap % conv.kernel_width);
             EXPECT_TRUE(!at.inside || (at.row >= read.first && at.row < read.end())) << conv;
             const Lines::At place = lines.at(line);
-            const TapRow row = tap_row(layer, turned, lines, place, tap / conv.kernel_width, tap % conv.kernel_width);
-            EXPECT_EQ(row.meets, at.meets) << conv;
-            EXPECT_EQ(place.x >= row.first && place.x < row.end, at.inside) << conv;
+            const TapRow row =
+                tap_row(layer, turned, lines, place, tap / conv.kernel_width, tap % conv.kernel_width, lines.width);
+            EXPECT_EQ(row.pixel.meets, at.meets) << conv;
+            EXPECT_EQ(place.x >= row.inside.first && place.x < row.inside.end, at.inside) << conv;
             if (at.inside) {
-              EXPECT_EQ(row.pixel.row + (place.x - row.first) * row.step, at.row) << conv;
+              EXPECT_EQ(row.pixel.row + (place.x - row.inside.first) * row.step, at.row) << conv;
             }
           }
       }

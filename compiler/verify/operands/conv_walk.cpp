@@ -73,27 +73,29 @@ TapPixel tap_pixel(const Layer &layer, bool turned, const Lines &lines, const Li
   return pixel;
 }
 
+PlaceRun places_inside(std::int64_t at, std::int64_t step, std::int64_t size, std::uint32_t count) {
+  const std::int64_t first = at < 0 ? (-at + step - 1) / step : 0;
+  const std::int64_t end = std::min<std::int64_t>(at < size ? (size - at + step - 1) / step : 0, count);
+  if (first >= end) return {};
+  return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)};
+}
+
 TapRow tap_row(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,
-               std::uint32_t kx) {
+               std::uint32_t kx, std::uint32_t count) {
   const Convolution &c = *layer.conv;
-  TapRow row;
   // One pixel to the right the tap reads a stride to the right; turned, the next one that reads.
   std::int64_t x = std::int64_t{kx} * c.dilation_width - c.pad_left;
   std::int64_t step = c.stride_width, width = c.width;
   if (turned) {
-    x = std::int64_t{lines.x} - x;
-    row.meets = x % c.stride_width == 0;
-    x /= c.stride_width;
+    x = (std::int64_t{lines.x} - x) / c.stride_width;
     step = 1;
     width = c.out_width();
   }
-  const std::int64_t first = x < 0 ? (-x + step - 1) / step : 0, end = x < width ? (width - x + step - 1) / step : 0;
-  row.pixel = tap_pixel(layer, turned, lines, {at.image, at.y, static_cast<std::uint32_t>(first)}, ky, kx);
-  row.meets = turned ? row.meets && row.pixel.meets : row.pixel.meets;
+  TapRow row;
+  row.inside = places_inside(x, step, width, count);
+  row.pixel = tap_pixel(layer, turned, lines, {at.image, at.y, row.inside.first}, ky, kx);
   row.step = layer.packed && !turned ? 1 : static_cast<std::uint32_t>(step);
-  if (!row.pixel.inside || first >= std::min<std::int64_t>(end, lines.width)) return row;
-  row.first = static_cast<std::uint32_t>(first);
-  row.end = static_cast<std::uint32_t>(std::min<std::int64_t>(end, lines.width));
+  if (!row.pixel.inside) row.inside = {};
   return row;
 }
 

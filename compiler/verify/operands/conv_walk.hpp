@@ -55,15 +55,23 @@ struct TapPixel {
 TapPixel tap_pixel(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,
                    std::uint32_t kx);
 
-/// The pixels that a tap reads for a row of the phase, from its first pixel on.
-struct TapRow {
-  bool meets = false;               ///< as of TapPixel, for all of them
-  std::uint32_t first = 0, end = 0; ///< of the row's pixels those whose taps are inside the image; none if equal
-  TapPixel pixel;                   ///< of the first of them
-  std::uint32_t step = 0;           ///< rows of the tensor from one's to the next's
+/// Of places in a row; none if equal.
+struct PlaceRun {
+  std::uint32_t first = 0, end = 0;
+  bool empty() const { return first == end; }
+  bool operator==(const PlaceRun &o) const { return first == o.first && end == o.end; }
 };
-/// The same as tap_pixel() for all of the row that `at` is in.
+/// Those of `count` places that are from 0 to `size`: the first is `at`, each a step behind the one before.
+PlaceRun places_inside(std::int64_t at, std::int64_t step, std::int64_t size, std::uint32_t count);
+
+/// The pixels that a tap reads for a row of the phase, or for some of it from its first pixel on.
+struct TapRow {
+  PlaceRun inside;        ///< of the row's pixels those whose taps are inside the image
+  TapPixel pixel;         ///< of the first of them; as they do, all or none meet the phase
+  std::uint32_t step = 0; ///< rows of the tensor from one's to the next's
+};
+/// The same as tap_pixel() for the first `count` pixels, at most all, of the row that `at` is in.
 TapRow tap_row(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,
-               std::uint32_t kx);
+               std::uint32_t kx, std::uint32_t count);
 
 } // namespace gradweave::compiler
