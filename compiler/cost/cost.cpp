@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::compiler {
 
@@ -147,14 +148,16 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
   return bound;
 }
 
-std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
-  if (limit != kTooSlow && dram_cycles(channel_bytes(program, npu), npu) >= limit) return kTooSlow;
-  return program_cycles(program, order_actions(program, npu), npu, limit);
+namespace {
+
+/// Of what the program moves; 0 where there is no limit, which it is for.
+std::uint64_t moving_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
+  return limit == kTooSlow ? 0 : dram_cycles(channel_bytes(program, npu), npu);
 }
 
-std::uint64_t program_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit) {
-  const std::uint64_t moving = limit != kTooSlow ? dram_cycles(channel_bytes(program, npu), npu) : 0;
-  if (moving >= limit) return kTooSlow;
+/// `moving`: moving_cycles(), below the limit.
+std::uint64_t ordered_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit,
+                             std::uint64_t moving) {
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) latest = cycles_to_come(program, orderings, npu);
   if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; })) return kTooSlow;
@@ -174,6 +177,18 @@ std::uint64_t program_cycles(const Program &program, Orderings orderings, const 
                                      "report it",
                                      run.error_index, isa::kErrorNames[static_cast<std::size_t>(run.error)]));
   return run.cycles();
+}
+
+} // namespace
+
+std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
+  const std::uint64_t moving = moving_cycles(program, npu, limit);
+  return moving >= limit ? kTooSlow : ordered_cycles(program, order_actions(program, npu), npu, limit, moving);
+}
+
+std::uint64_t program_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit) {
+  const std::uint64_t moving = moving_cycles(program, npu, limit);
+  return moving >= limit ? kTooSlow : ordered_cycles(program, std::move(orderings), npu, limit, moving);
 }
 
 } // namespace gradweave::compiler

@@ -23,9 +23,9 @@ public:
   /// `first_loads`: bytes of the DRAM that the program loads for this product, and has not loaded for any before, at
   /// least.
   void clear_products();
-  /// Those of a walk, and what they load first.
-  void set_products(const std::vector<PhasePlan> &plans, const TileWalk &walk);
   void add_product(const TileProduct &product, const Layer &layer, std::uint64_t first_loads = 0);
+  /// All at once: those of a walk of the plans.
+  void set_products(const std::vector<PhasePlan> &plans, const TileWalk &walk);
 
   /// A program of all these products is to come, of which nothing is asked if it takes `limit` cycles or more. False if
   /// that is clear from the products.
