@@ -28,16 +28,21 @@ NetworkStep step_of(std::string name, const std::string &model, const std::map<s
   return {std::move(name), graph::training_graph(forward, graph::operators(), options).graph};
 }
 
+NetworkStep step_of_text(const std::string &name, const std::string &text, const graph::TrainingOptions &options) {
+  const Graph forward = graph::read_graph(text, name + ".graph", graph::operators());
+  return {name, graph::training_graph(forward, graph::operators(), options).graph};
+}
+
 /// Operators of images that the networks below do not have: padding that counts and that does not, windows that overlap
-/// and that leave pixels out, blocks
-/// of equal pixels, and the largest channel.
+/// and that leave pixels out, blocks of equal pixels, the largest channel, and HardSwish.
 NetworkStep image_step(const graph::TrainingOptions &options) {
-  const Graph forward = graph::read_graph(R"(graph "images"
+  return step_of_text("images", R"(graph "images"
 input x bf16 [2, 11, 10, 70]
 input target fp32 [2, 6, 6, 70]
 parameter b [70] init "zeros"
 h = Bias(x, b)
-p = AveragePool(h) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1]
+g = HardSwish(h)
+p = AveragePool(g) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1]
 q = AveragePool(p) kernel_shape=[3, 3] pads=[1, 1, 1, 1]
 r = AveragePool(q) kernel_shape=[3, 3] pads=[1, 1, 1, 1] count_include_pad=1
 s = AveragePool(r) kernel_shape=[1, 2] strides=[2, 3]
@@ -47,13 +52,12 @@ rest = Sub(t, most)
 cost = MeanSquaredError(rest, target)
 loss cost
 )",
-                                          "images.graph", graph::operators());
-  return {"images", graph::training_graph(forward, graph::operators(), options).graph};
+                      options);
 }
 
 /// Tensors of both types side by side, along columns and rows, and their gradients.
 NetworkStep joined_step(const graph::TrainingOptions &options) {
-  const Graph forward = graph::read_graph(R"(graph "joined"
+  return step_of_text("joined", R"(graph "joined"
 input x bf16 [5, 9]
 input target fp32 [10, 22]
 parameter w [9, 13] init "xavier"
@@ -73,13 +77,12 @@ v = Gemm(cut, last)
 cost = MeanSquaredError(v, target)
 loss cost
 )",
-                                          "joined.graph", graph::operators());
-  return {"joined", graph::training_graph(forward, graph::operators(), options).graph};
+                      options);
 }
 
 /// Dropout of rows and columns of several lengths, one row and one column among them, in fp32 and in bf16.
 NetworkStep dropout_step(const graph::TrainingOptions &options) {
-  const Graph forward = graph::read_graph(R"(graph "dropout"
+  return step_of_text("dropout", R"(graph "dropout"
 input x bf16 [6, 35, 70]
 input key int32 [2]
 input target fp32 [14700, 1]
@@ -97,8 +100,7 @@ w = Dropout(v, key) ratio=0.01 stream=7
 cost = MeanSquaredError(w, target)
 loss cost
 )",
-                                          "dropout.graph", graph::operators());
-  return {"dropout", graph::training_graph(forward, graph::operators(), options).graph};
+                      options);
 }
 
 /// Dropout of bert_tiny's activations, which is off there.

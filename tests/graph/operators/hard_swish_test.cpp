@@ -54,9 +54,9 @@ const Holds hard_swish_holds(
      near_fp64(op_of(kHardSwish, {Shape{67, 3}}), range(-5, 5)),
      near_fp64(op_of(kHardSwishGradient, {Shape{67, 3}, Shape{67, 3}}), range(-5, 5)), hard_swish_again(),
      hard_swish_gradient_again(),
-     hard_swish_at({-4, -3, 0, -0.0F, 3, 7, 1e30F, HUGE_VALF, NAN},
-                   {-0.0F, -0.0F, 0, -0.0F, 3, 7, 1e30F, HUGE_VALF, NAN}),
-     hard_swish_slope_at({-1e30F, -4, 0, 3, 4, HUGE_VALF, -HUGE_VALF}, {0, 0, 0.5F, 1, 1, 1, 0})});
+     hard_swish_at({-4, -3, 0, -0.0F, 3, 7, 1e30F, HUGE_VALF, -HUGE_VALF, NAN},
+                   {-0.0F, -0.0F, 0, -0.0F, 3, 7, 1e30F, HUGE_VALF, NAN, NAN}),
+     hard_swish_slope_at({-1e30F, -4, 0, 3, 4, HUGE_VALF, -HUGE_VALF, NAN}, {0, 0, 0.5F, 1, 1, 1, 0, 1})});
 
 TEST(HardSwish, HasOneShapeWithItsGradient) {
   EXPECT_EQ(build_error(op_of(kHardSwishGradient, {Shape{2}, Shape{3}})),
