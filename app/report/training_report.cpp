@@ -100,14 +100,16 @@ void TrainingReport::shares(const TrainingOutcome &outcome) {
              human(s.device_bytes + s.host_bytes), share_of(s.device_bytes, s.host_bytes), run_.npu,
              share_of(s.host_bytes, s.device_bytes));
   const ProductTotals &p = outcome.last.products;
+  std::string cycles;
+  if (p.cycles != 0) {
+    cycles = fmt::format("; {} cycles", grouped(p.cycles));
+    if (outcome.last.device_seconds > 0)
+      cycles += fmt::format(", simulated in {:.2f} s", outcome.last.device_seconds);
+    else if (!executor_.runs_operators())
+      cycles += " of products";
+  }
   fmt::print(out_, "           {} commands; {} B read and {} B written in device memory{}\n", grouped(p.commands),
-             human(double(p.read_bytes)), human(double(p.write_bytes)),
-             p.cycles == 0 ? ""
-                           : fmt::format("; {} cycles{}", grouped(p.cycles),
-                                         outcome.last.device_seconds > 0
-                                             ? fmt::format(", simulated in {:.2f} s", outcome.last.device_seconds)
-                                         : executor_.runs_operators() ? ""
-                                                                      : " of products"));
+             human(double(p.read_bytes)), human(double(p.write_bytes)), cycles);
   for (const HostProduct &host : executor_.plan().host)
     fmt::print(out_, "           product '{}' is the host's: {}\n", step_.graph.ops[host.op].name, host.reason);
 }

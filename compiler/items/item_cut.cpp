@@ -100,8 +100,7 @@ std::uint32_t panel_rows(const ItemJobs &jobs, std::size_t tile, const ItemCut &
 std::uint32_t rows_of(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut, const NpuConfig &npu) {
   const ItemTile &t = jobs.tiles[tile];
   const std::uint32_t cols = t.line ? t.rows * cut.chunk : t.cols * (cut.wide[tile] ? cut.chunk : 1);
-  const auto panels = static_cast<std::uint32_t>(divide_up(cols, npu.lanes()));
-  return (panel_rows(jobs, tile, cut) * panels + 1) / 2 * 2;
+  return static_cast<std::uint32_t>(round_up(panel_rows(jobs, tile, cut) * divide_up(cols, npu.lanes()), 2));
 }
 
 bool may_be_wide(const ItemJobs &jobs, std::size_t tile) {
