@@ -237,11 +237,13 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const SomePixels &som
     if (!used[i]) continue;
     const TensorBinding &t = layout.tensors[i];
     const std::uint64_t times = t.input || t.result ? 1 : 2; // an intermediate is stored, too
-    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access = access_bytes(npu);
+    const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
+    const std::uint64_t rows = dense ? 1 : t.rows, access = access_bytes(npu);
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2) * (dense ? t.rows : 1);
     const std::uint64_t last = row % access; // of a row that ends within an access, these few bytes save all of it
-    moved += times * t.rows * round_up(row, access);
-    parts.push_back({t.rows * (row - last), times * t.rows * (row - last)});
-    if (last > 0) parts.push_back({t.rows * last, times * t.rows * access});
+    moved += times * rows * round_up(row, access);
+    parts.push_back({rows * (row - last), times * rows * (row - last)});
+    if (last > 0) parts.push_back({rows * last, times * rows * access});
   }
   const std::uint64_t accumulators = std::uint64_t{2} * npu.rows * npu.cols * 4 * npu.cores;
   return moved - std::min(moved, most_saved(std::move(parts), npu.spm_bytes + accumulators));

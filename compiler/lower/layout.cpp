@@ -25,6 +25,7 @@ public:
     for (auto &place : layout_.places)
       place.fill(Layout::kNone);
     find_producers();
+    find_pixels();
   }
 
   Layout build() {
@@ -37,6 +38,12 @@ private:
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
   void find_producers();
+  void find_pixels();
+  /// Whether the vector unit takes the layer's tensor pixel by pixel.
+  bool has_pixels(std::uint32_t layer, Tensor tensor) const {
+    if (tensor == Tensor::kX || tensor == Tensor::kDX) return pixels_x_[layer];
+    return (tensor == Tensor::kY || tensor == Tensor::kDY) && pixels_y_[layer];
+  }
   void bind(std::uint32_t i);
   std::int32_t &place(std::uint32_t layer, Tensor t) { return layout_.places[layer][static_cast<std::size_t>(t)]; }
   TensorBinding &binding(std::uint32_t layer, Tensor t) {
@@ -63,6 +70,8 @@ private:
   std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers read its Y
   std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
+  std::vector<bool> pixels_x_;           ///< of each layer: the vector unit takes X or dX pixel by pixel
+  std::vector<bool> pixels_y_;           ///< likewise Y or dY
 };
 
 void LayoutBuilder::find_producers() {
@@ -93,6 +102,19 @@ void LayoutBuilder::find_producers() {
   }
 }
 
+void LayoutBuilder::find_pixels() {
+  pixels_x_.assign(layers_.size(), false);
+  pixels_y_.assign(layers_.size(), false);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (!layers_[i].vector) continue;
+    pixels_x_[i] = pixels_y_[i] = true;
+    const std::size_t first = twin_[i] != kNobody ? twin_[i] : i;
+    pixels_x_[first] = true;
+    for (const std::uint32_t from : {producer_[i], producer_[first]})
+      if (from != kNobody) pixels_y_[from] = pixels_y_[gradients_[from]] = true;
+  }
+}
+
 void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols) {
   TensorBinding b;
   b.tensor = tensor;
@@ -104,7 +126,11 @@ void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uin
   b.cols = cols;
   // The vector unit takes all taps of a channel at once.
   const bool dense = layers_[layer].vector && (tensor == Tensor::kW || tensor == Tensor::kDW);
-  b.pitch = static_cast<std::uint32_t>(round_up(cols * (b.fp32 ? 4ULL : 2ULL), dense ? 1 : npu_.bus_bytes));
+  const std::uint32_t bytes = cols * (b.fp32 ? 4U : 2U);
+  if (has_pixels(layer, tensor) && !b.fp32)
+    b.pitch = pixel_bytes(cols, npu_);
+  else
+    b.pitch = static_cast<std::uint32_t>(round_up(bytes, dense ? 1 : npu_.bus_bytes));
   b.offset = round_up(layout_.bytes, kTensorAlignment);
   layout_.bytes = b.offset + static_cast<std::uint64_t>(rows) * b.pitch;
   place(layer, tensor) = static_cast<std::int32_t>(layout_.tensors.size());
@@ -146,6 +172,11 @@ void LayoutBuilder::bind(std::uint32_t i) {
 }
 
 } // namespace
+
+std::uint32_t pixel_bytes(std::uint32_t channels, const NpuConfig &npu) {
+  const std::uint32_t bytes = channels * 2;
+  return npu.bus_bytes % bytes == 0 ? bytes : static_cast<std::uint32_t>(round_up(bytes, npu.bus_bytes));
+}
 
 Layout make_layout(const std::vector<Layer> &layers, const Jobs &jobs, const NpuConfig &npu) {
   return LayoutBuilder(layers, jobs, npu).build();
