@@ -137,7 +137,10 @@ bool takes_vector_unit(const Layer &layer, Pass pass, const NpuConfig &npu) { re
 
 bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room) {
   if (!layer.conv || layer.y_fp32 || layer.dx_fp32) return false; // fp32 pixels would be as far apart as others are not
-  return all_fit(layer, pass, room.npu, pixel_bytes(layer.conv->channels, room.npu) / 2);
+  const std::uint64_t bytes = round_up(layer.conv->channels * 2ULL, room.npu.bus_bytes);
+  return all_fit(layer, pass, room.npu, static_cast<std::uint32_t>(bytes / 2)) &&
+         (!may_share_beats(*layer.conv) ||
+          all_fit(layer, pass, room.npu, pixel_bytes(layer.conv->channels, room.npu) / 2));
 }
 
 std::shared_ptr<const VectorSection> vector_section(const Layer &layer, std::uint32_t index, Tensor result,

@@ -23,8 +23,8 @@ struct VectorRoom {
 /// lies, and whose areas fit the scratchpad (compiler/depthwise/depthwise.hpp).
 bool takes_vector_unit(const Layer &layer, Pass pass, const NpuConfig &npu);
 
-/// The same of a layer in a stream that has others, whose pixels are pixel_bytes() apart, and whose sections have
-/// `room.npu`'s rows: results of the unit are bf16 there.
+/// The same of a layer in a stream that has others, whose pixels begin with a beat of the bus or share one
+/// (may_share_beats()), and whose sections have `room.npu`'s rows: results of the unit are bf16 there.
 bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room);
 
 /// Results of such a layer in the pass, in the order in which they are computed.

@@ -14,7 +14,7 @@ std::optional<AreaPlan> depthwise_areas(const DepthwiseWork &work, const NpuConf
 bool has_depthwise_areas(const DepthwiseWork &work, const NpuConfig &npu) {
   if (npu.vectors() == 0) return false;
   if (work.product == DepthwiseProduct::kDW) return depthwise::choose_weight_layout(work.conv, npu).has_value();
-  return depthwise::choose_image_layout(depthwise::image_work(work), npu).has_value();
+  return depthwise::choose_image_layout(work, npu).has_value();
 }
 
 } // namespace gradweave::compiler

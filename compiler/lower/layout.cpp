@@ -25,7 +25,7 @@ public:
     for (auto &place : layout_.places)
       place.fill(Layout::kNone);
     find_producers();
-    find_pixels();
+    find_sharing();
   }
 
   Layout build() {
@@ -38,11 +38,10 @@ private:
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
   void find_producers();
-  void find_pixels();
-  /// Whether the vector unit takes the layer's tensor pixel by pixel.
-  bool has_pixels(std::uint32_t layer, Tensor tensor) const {
-    if (tensor == Tensor::kX || tensor == Tensor::kDX) return pixels_x_[layer];
-    return (tensor == Tensor::kY || tensor == Tensor::kDY) && pixels_y_[layer];
+  void find_sharing();
+  /// X and dX of a layer are one image, Y and dY another.
+  static std::size_t image_of(std::uint32_t layer, Tensor t) {
+    return 2 * std::size_t{layer} + (t == Tensor::kY || t == Tensor::kDY ? 1 : 0);
   }
   void bind(std::uint32_t i);
   std::int32_t &place(std::uint32_t layer, Tensor t) { return layout_.places[layer][static_cast<std::size_t>(t)]; }
@@ -70,8 +69,7 @@ private:
   std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers read its Y
   std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
-  std::vector<bool> pixels_x_;           ///< of each layer: the vector unit takes X or dX pixel by pixel
-  std::vector<bool> pixels_y_;           ///< likewise Y or dY
+  std::vector<bool> sharing_;            ///< by image_of(): several pixels may share a beat
 };
 
 void LayoutBuilder::find_producers() {
@@ -102,16 +100,31 @@ void LayoutBuilder::find_producers() {
   }
 }
 
-void LayoutBuilder::find_pixels() {
-  pixels_x_.assign(layers_.size(), false);
-  pixels_y_.assign(layers_.size(), false);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (!layers_[i].vector) continue;
-    pixels_x_[i] = pixels_y_[i] = true;
-    const std::size_t first = twin_[i] != kNobody ? twin_[i] : i;
-    pixels_x_[first] = true;
-    for (const std::uint32_t from : {producer_[i], producer_[first]})
-      if (from != kNobody) pixels_y_[from] = pixels_y_[gradients_[from]] = true;
+void LayoutBuilder::find_sharing() {
+  const auto images_of = [&](std::uint32_t i) {
+    const std::uint32_t first = twin_[i] != kNobody ? twin_[i] : i;
+    const std::uint32_t from = producer_[i] != kNobody ? producer_[i] : producer_[first];
+    std::vector<std::size_t> images{image_of(i, Tensor::kX), image_of(i, Tensor::kY), image_of(first, Tensor::kX)};
+    if (from == kNobody) return images;
+    images.push_back(image_of(from, Tensor::kY));
+    images.push_back(image_of(gradients_[from], Tensor::kY));
+    return images;
+  };
+  std::vector<bool> apart(2 * layers_.size(), false); // of images whose pixels take whole beats
+  sharing_ = apart;
+  for (bool more = true; more;) { // until layers that have an image in common, directly or by way of others, are alike
+    more = false;
+    for (std::uint32_t i = 0; i < layers_.size(); ++i) {
+      if (!layers_[i].vector) continue;
+      const std::vector<std::size_t> images = images_of(i);
+      const bool whole = !may_share_beats(*layers_[i].conv) ||
+                         std::any_of(images.begin(), images.end(), [&](std::size_t image) { return apart[image]; });
+      for (const std::size_t image : images) {
+        more = more || (whole && !apart[image]);
+        apart[image] = apart[image] || whole;
+        sharing_[image] = !apart[image];
+      }
+    }
   }
 }
 
@@ -127,7 +140,8 @@ void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uin
   // The vector unit takes all taps of a channel at once.
   const bool dense = layers_[layer].vector && (tensor == Tensor::kW || tensor == Tensor::kDW);
   const std::uint32_t bytes = cols * (b.fp32 ? 4U : 2U);
-  if (has_pixels(layer, tensor) && !b.fp32)
+  const bool of_pixels = tensor != Tensor::kW && tensor != Tensor::kDW;
+  if (of_pixels && !b.fp32 && sharing_[image_of(layer, tensor)])
     b.pitch = pixel_bytes(cols, npu_);
   else
     b.pitch = static_cast<std::uint32_t>(round_up(bytes, dense ? 1 : npu_.bus_bytes));
@@ -172,6 +186,8 @@ void LayoutBuilder::bind(std::uint32_t i) {
 }
 
 } // namespace
+
+bool may_share_beats(const Convolution &conv) { return conv.stride_width == 1; }
 
 std::uint32_t pixel_bytes(std::uint32_t channels, const NpuConfig &npu) {
   const std::uint32_t bytes = channels * 2;

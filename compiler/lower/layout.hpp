@@ -16,8 +16,11 @@ namespace gradweave::compiler {
 /// whose `x_of` names one of them share its X. Layers of different jobs have different names.
 Layout make_layout(const std::vector<Layer> &layers, const Jobs &jobs, const NpuConfig &npu);
 
-/// Bytes from pixel to pixel of a bf16 image that the vector unit reads or writes: whole beats, or a part of one of
-/// which a beat has several. A pixel by itself takes a beat then, too.
+/// Whether pixels of a depthwise convolution's images may share a beat of the bus (pixel_bytes()): with a stride the
+/// vector unit has its lanes full where they take whole beats.
+bool may_share_beats(const Convolution &conv);
+/// Bytes from pixel to pixel of such bf16 images: whole beats, or a part of one of which a beat has several. A pixel by
+/// itself takes a beat then, too.
 std::uint32_t pixel_bytes(std::uint32_t channels, const NpuConfig &npu);
 
 /// Throws CompileError, with both sizes and the remedy, if layers need more device memory together than the NPU has.
