@@ -54,6 +54,7 @@ public:
     for (std::vector<isa::Command> &commands : section_pieces(depthwise_areas(work, room_.npu).value(), addresses,
                                                               room_.npu, {room_.first_semaphore, room_.first_row})) {
       VectorPiece piece;
+      piece.stored.of = {index_, section.result};
       for (const isa::Command &command : commands)
         piece.info.push_back(info_of(*isa::decode(command), piece));
       piece.commands = std::move(commands);
@@ -71,10 +72,32 @@ private:
     CommandInfo info{product_.values[2]};
     if (const auto *dma = std::get_if<isa::DmaCommand>(&command.op)) {
       info = moved_by(*dma);
+      add_rows(*dma, info, piece);
       count_transfer(*dma, {index_, info.tensor}, room_.npu, piece);
     }
     info.layer = index_;
     return info;
+  }
+
+  /// What a transfer moves, from its first row to its last.
+  void add_rows(const isa::DmaCommand &dma, const CommandInfo &info, VectorPiece &piece) const {
+    const std::uint32_t apart = dma.rows > 1 ? (dma.rows - 1) * (dma.pitch / binding(info.tensor).pitch) : 0;
+    SectionRows rows{{index_, info.tensor}, info.row, info.row + apart + info.rows / dma.rows};
+    if (dma.store) {
+      extend(piece.stored, rows);
+      piece.stored_rows += info.rows;
+    } else if (const auto same = std::find_if(piece.loaded.begin(), piece.loaded.end(),
+                                              [&](const SectionRows &r) { return r.of == rows.of; });
+               same != piece.loaded.end()) {
+      extend(*same, rows);
+    } else {
+      piece.loaded.push_back(rows);
+    }
+  }
+  static void extend(SectionRows &all, const SectionRows &rows) {
+    const bool none = all.first == all.end;
+    all.first = none ? rows.first : std::min(all.first, rows.first);
+    all.end = std::max(all.end, rows.end);
   }
 
   CommandInfo moved_by(const isa::DmaCommand &dma) const {

@@ -10,6 +10,19 @@
 
 namespace gradweave::compiler {
 
+/// A tensor of a layer, by index.
+struct SectionOperand {
+  std::uint32_t layer = 0;
+  Tensor tensor{};
+  bool operator==(const SectionOperand &o) const { return layer == o.layer && tensor == o.tensor; }
+};
+
+/// Rows of a tensor from `first` up to but not with `end`.
+struct SectionRows {
+  SectionOperand of;
+  std::uint32_t first = 0, end = 0;
+};
+
 /// Commands that stay together. Between two pieces of a section there may be anything but pieces of another section.
 struct VectorPiece {
   std::vector<isa::Command> commands;
@@ -18,18 +31,14 @@ struct VectorPiece {
   std::uint64_t dram_bytes = 0;                  ///< whole accesses of the DRAM
   std::uint64_t array_cycles = 0;                ///< of products that fused layers have
   std::uint64_t unit_cycles = 0;                 ///< of fused layers, nearly
+  std::vector<SectionRows> loaded;               ///< of operands, those in between, too: an entry each
+  SectionRows stored;                            ///< of the result, likewise
+  std::uint32_t stored_rows = 0;                 ///< that are stored of these
 };
 
-/// A tensor of a layer, by index.
-struct SectionOperand {
-  std::uint32_t layer = 0;
-  Tensor tensor{};
-  bool operator==(const SectionOperand &o) const { return layer == o.layer && tensor == o.tensor; }
-};
-
-/// A product of a layer, or the last one's of layers that are fused. Operands and result lie in memory, so that its
-/// first piece needs all stores of the operands, and what reads the result all of its last piece. It has rows of the
-/// scratchpad and semaphores of its own.
+/// A product of a layer, or the last one's of layers that are fused. Operands and result lie in memory, so that a piece
+/// needs the stores of what it loads, and what reads the result pieces that store it. It has rows of the scratchpad and
+/// semaphores of its own.
 struct VectorSection {
   Tensor result{};
   std::vector<SectionOperand> operands;

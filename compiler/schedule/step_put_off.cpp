@@ -293,11 +293,7 @@ bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::u
 
 /// Whether the gradient of a section may run beside another one. Sections of the vector unit stand in no other one's.
 bool StepWalk::may_host(std::size_t host, std::size_t section) const {
-  if (is_woven(host)) return false;
-  if (!sections_[section].unit) return true;
-  for (std::size_t s = 0; s < host; ++s)
-    if (sections_[s].unit && sections_[s].later == host - s) return false;
-  return !sections_[host].unit;
+  return sections_[section].unit ? !sections_[host].unit : !is_woven(host);
 }
 
 /// Gradients that run beside the section.
