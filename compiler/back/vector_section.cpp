@@ -4,6 +4,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/dram_bytes.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/vector_stream/section.hpp"
 
 #include <algorithm>
@@ -50,8 +51,8 @@ public:
       addresses.push_back(binding(t).offset);
     VectorSection section{
         product_.values[2], {{index_, product_.values[0]}, {index_, product_.values[1]}}, {index_}, {}};
-    for (std::vector<isa::Command> &commands : section_pieces(depthwise_areas(work, room_.npu).value(), addresses,
-                                                              room_.npu, {room_.first_semaphore, room_.first_row})) {
+    for (std::vector<isa::Command> &commands :
+         depthwise_pieces(work, addresses, room_.npu, {room_.first_semaphore, room_.first_row}).value()) {
       VectorPiece piece;
       for (const isa::Command &command : commands)
         piece.info.push_back(info_of(*isa::decode(command), piece));
@@ -71,6 +72,11 @@ private:
     if (const auto *dma = std::get_if<isa::DmaCommand>(&command.op)) {
       info = moved_by(*dma);
       count_transfer(*dma, {index_, info.tensor}, room_.npu, piece);
+    } else if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) {
+      info.rows = v->product.m;
+      info.cols = v->product.n;
+      info.red_n = v->product.k;
+      piece.array_cycles += std::max(v->product.k, shortest_block(room_.npu));
     }
     info.layer = index_;
     return info;
@@ -108,7 +114,7 @@ bool all_fit(const Layer &layer, Pass pass, const NpuConfig &npu, std::uint32_t 
   return std::all_of(results.begin(), results.end(), [&](Tensor result) {
     DepthwiseWork work = work_of(layer, product_of(result));
     work.pitch = pitch;
-    return has_depthwise_areas(work, npu);
+    return has_depthwise_pieces(work, npu);
   });
 }
 

@@ -1,4 +1,4 @@
-// Depthwise convolutions on the vector unit: bits of the direct convolution, no hazard, and what they move.
+// Depthwise convolutions in sections of their own: bits of the direct convolution, no hazard, and what they move.
 #include "tests/compiler/depthwise/depthwise_run.hpp"
 
 #include <cstdio>
@@ -18,7 +18,7 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
     const Convolution conv = random_depthwise(dice);
     for (const DepthwiseProduct product : kDepthwiseProducts) {
       const DepthwiseWork work{product, conv, false};
-      if (!depthwise_areas(work, npu_)) {
+      if (!has_depthwise_pieces(work, npu_)) {
         ++refused;
         continue;
       }
@@ -50,8 +50,7 @@ Moved moved_by_mobilenet(const Machine &npu) {
     conv.stride_height = conv.stride_width = layer.stride;
     for (const DepthwiseProduct product : kDepthwiseProducts) {
       const DepthwiseWork work{product, conv, false};
-      const timing::RunResult run =
-          timing::run(npu, depthwise_section(work, depthwise_areas(work, npu).value(), npu).commands);
+      const timing::RunResult run = timing::run(npu, depthwise_section(work, npu).commands);
       EXPECT_TRUE(run.ok());
       moved.elements += layer.count * (conv.image_size() + std::uint64_t{conv.m()} * conv.channels);
       moved.beats += layer.count * (run.counter(isa::Counter::READ_BEATS) + run.counter(isa::Counter::WRITE_BEATS));
@@ -72,20 +71,20 @@ TEST(DepthwiseOfMobileNet, MovesAtMostTwiceItsElements) {
 }
 
 /// Products on units and scratchpads that have no room are the array's.
-TEST(DepthwiseRefusals, WithoutAUnitOrRoomThereAreNoAreas) {
+TEST(DepthwiseRefusals, WithoutAUnitOrRoomThereAreNoPieces) {
   Convolution conv = small_image_convolution(20, 64, 64);
   conv.groups = 64;
   Machine npu = vector_machine("test8v2");
   for (const DepthwiseProduct product : kDepthwiseProducts) {
     Machine none = npu;
     none.vector_groups = 0;
-    EXPECT_FALSE(depthwise_areas({product, conv, false}, none));
+    EXPECT_FALSE(has_depthwise_pieces({product, conv, false}, none));
   }
   conv.height = conv.width = 400;
-  EXPECT_FALSE(depthwise_areas({DepthwiseProduct::kDW, conv, false}, npu));
+  EXPECT_FALSE(has_depthwise_pieces({DepthwiseProduct::kDW, conv, false}, npu));
   conv = small_image_convolution(4, 500, 500);
   conv.groups = 500;
-  EXPECT_FALSE(depthwise_areas({DepthwiseProduct::kY, conv, false}, npu));
+  EXPECT_FALSE(has_depthwise_pieces({DepthwiseProduct::kY, conv, false}, npu));
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, Depthwise, testing::Values("test8v2", "test6x10v1", "test8c2v8", "small"));
