@@ -51,8 +51,10 @@ public:
       addresses.push_back(binding(t).offset);
     VectorSection section{
         product_.values[2], {{index_, product_.values[0]}, {index_, product_.values[1]}}, {index_}, {}};
-    for (std::vector<isa::Command> &commands :
-         depthwise_pieces(work, addresses, room_.npu, {room_.first_semaphore, room_.first_row}).value()) {
+    const auto pairs = static_cast<std::uint8_t>(room_.first_semaphore + kSectionSemaphores);
+    std::vector<std::vector<isa::Command>> pieces =
+        depthwise_pieces(work, addresses, room_.npu, {{room_.first_semaphore, room_.first_row}, pairs}).value();
+    for (std::vector<isa::Command> &commands : pieces) {
       VectorPiece piece;
       for (const isa::Command &command : commands)
         piece.info.push_back(info_of(*isa::decode(command), piece));

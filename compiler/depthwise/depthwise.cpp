@@ -9,22 +9,23 @@ namespace gradweave::compiler {
 
 std::optional<std::vector<std::vector<isa::Command>>> depthwise_pieces(const DepthwiseWork &work,
                                                                        const std::vector<std::uint64_t> &addresses,
-                                                                       const NpuConfig &npu, const SectionRoom &room) {
+                                                                       const NpuConfig &npu,
+                                                                       const DepthwiseRoom &room) {
   if (npu.vectors() == 0) return std::nullopt;
   if (work.product == DepthwiseProduct::kDW) {
     const auto layout = depthwise::choose_weight_layout(work, npu);
     if (!layout) return std::nullopt;
-    return depthwise::weight_pieces(work, *layout, addresses, npu, room);
+    return depthwise::weight_pieces(work, *layout, addresses, npu, {room.first_pair, room.areas.first_row});
   }
   const auto areas = depthwise::image_areas(work, npu);
   if (!areas) return std::nullopt;
-  return section_pieces(*areas, addresses, npu, room);
+  return section_pieces(*areas, addresses, npu, room.areas);
 }
 
 std::optional<std::vector<isa::Command>> depthwise_commands(const DepthwiseWork &work,
                                                             const std::vector<std::uint64_t> &addresses,
-                                                            const NpuConfig &npu, std::uint8_t first_semaphore) {
-  const auto pieces = depthwise_pieces(work, addresses, npu, {first_semaphore, 0});
+                                                            const NpuConfig &npu, const DepthwiseRoom &room) {
+  const auto pieces = depthwise_pieces(work, addresses, npu, room);
   if (!pieces) return std::nullopt;
   std::vector<isa::Command> commands;
   for (const std::vector<isa::Command> &piece : *pieces)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/depthwise/work.hpp"
+#include "compiler/vector_stream/pair_semaphores.hpp"
 #include "compiler/vector_stream/section.hpp"
 #include "sw_models/config/npu_config.hpp"
 
@@ -11,6 +12,15 @@
 #include <vector>
 
 namespace gradweave::compiler {
+
+/// Semaphores of sections of all products.
+inline constexpr std::uint32_t kDepthwiseSemaphores = kSectionSemaphores + kPairSemaphores;
+
+/// What a product's section takes beside the engines.
+struct DepthwiseRoom {
+  SectionRoom areas;           ///< of Y and dX: kSectionSemaphores
+  std::uint8_t first_pair = 0; ///< of dW: kPairSemaphores from there
+};
 
 /// The pieces of a product's section (section_pieces()). Addresses are those of the operands (X and W; dY and W; X and
 /// dY) and of the result, row-major without gaps. Images are NHWC, W is [channels][kernel rows][kernel columns];
@@ -25,12 +35,12 @@ namespace gradweave::compiler {
 /// have no form for it.
 std::optional<std::vector<std::vector<isa::Command>>> depthwise_pieces(const DepthwiseWork &work,
                                                                        const std::vector<std::uint64_t> &addresses,
-                                                                       const NpuConfig &npu, const SectionRoom &room);
+                                                                       const NpuConfig &npu, const DepthwiseRoom &room);
 
-/// All pieces, in the whole scratchpad.
+/// All pieces as one.
 std::optional<std::vector<isa::Command>> depthwise_commands(const DepthwiseWork &work,
                                                             const std::vector<std::uint64_t> &addresses,
-                                                            const NpuConfig &npu, std::uint8_t first_semaphore);
+                                                            const NpuConfig &npu, const DepthwiseRoom &room);
 
 /// Whether there are any, which costs less to find out.
 bool has_depthwise_pieces(const DepthwiseWork &work, const NpuConfig &npu);

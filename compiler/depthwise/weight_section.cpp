@@ -1,6 +1,7 @@
 #include "compiler/depthwise/weight_section.hpp"
 
 #include "compiler/depthwise/programs.hpp"
+#include "compiler/vector_stream/pair_semaphores.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
@@ -9,17 +10,16 @@
 namespace gradweave::compiler::depthwise {
 namespace {
 
-/// From whom to whom a token goes.
-enum Semaphore : std::uint8_t {
-  kLoaded,   ///< LOAD to array: X and dY are there
-  kRead,     ///< array to LOAD: both may be replaced
-  kSummed,   ///< array to unit: a pass's sums are complete
-  kTaken,    ///< unit to array: they may be replaced
-  kComputed, ///< unit to STORE: results are there
-  kStored,   ///< STORE to unit: they may be replaced
-  kAdded     ///< array to array: sums are there that the next area begins with
-};
-using Semaphores = std::vector<std::uint8_t>;
+/// Who waits for whom, and why.
+using Token = std::pair<SectionEngine, SectionEngine>;
+constexpr Token kLoaded{SectionEngine::kLoad, SectionEngine::kArray}; ///< X and dY are there
+constexpr Token kRead{SectionEngine::kArray, SectionEngine::kLoad};   ///< both may be replaced
+constexpr Token kAdded{SectionEngine::kArray, SectionEngine::kArray}; ///< sums are there that the next area begins with
+constexpr Token kSummed{SectionEngine::kArray, SectionEngine::kUnit}; ///< a pass's sums are complete
+constexpr Token kTaken{SectionEngine::kUnit, SectionEngine::kArray};  ///< they may be replaced
+constexpr Token kComputed{SectionEngine::kUnit, SectionEngine::kStore}; ///< results are there
+constexpr Token kStored{SectionEngine::kStore, SectionEngine::kUnit};   ///< they may be replaced
+using Tokens = std::vector<Token>;
 
 enum Programs : std::uint8_t { kDiagonal, kCopy };
 
@@ -78,14 +78,17 @@ private:
       }
   }
 
-  template <typename Op> void emit(const Op &op, const Semaphores &waits = {}, const Semaphores &posts = {}) {
+  template <typename Op> void emit(const Op &op, const Tokens &waits = {}, const Tokens &posts = {}) {
     isa::Sync sync;
     for (std::size_t i = 0; i < waits.size(); ++i)
       sync.waits.at(i) = {semaphore(waits[i]), 1};
-    std::transform(posts.begin(), posts.end(), sync.posts.begin(), [this](std::uint8_t id) { return semaphore(id); });
+    std::transform(posts.begin(), posts.end(), sync.posts.begin(),
+                   [this](const Token &token) { return semaphore(token); });
     out_.push_back(isa::encode({op, sync, 0}));
   }
-  std::uint8_t semaphore(std::uint8_t id) const { return static_cast<std::uint8_t>(room_.first_semaphore + id); }
+  std::uint8_t semaphore(const Token &token) const {
+    return pair_semaphore(room_.first_semaphore, token.first, token.second);
+  }
 
   /// A tile from a row of it and a panel on.
   isa::SpmTile tile_at(const PlaceTile &tile, std::size_t row, std::size_t panel) const {
@@ -178,8 +181,8 @@ private:
     const std::size_t ahead = std::min(kQueue, loads.size());
     const std::size_t end = ahead + (loads.size() - ahead) * done / of;
     for (; loaded_ < end; ++loaded_)
-      emit(loads[loaded_], loaded_ == 0 && n >= 2 ? Semaphores{kRead} : Semaphores(),
-           loaded_ + 1 == loads.size() ? Semaphores{kLoaded} : Semaphores());
+      emit(loads[loaded_], loaded_ == 0 && n >= 2 ? Tokens{kRead} : Tokens(),
+           loaded_ + 1 == loads.size() ? Tokens{kLoaded} : Tokens());
   }
 
   // Products.
@@ -192,7 +195,7 @@ private:
     const std::size_t all = blocks_of(area.pass) * area.pass.taps;
     for (std::size_t i = 0; i < all; ++i) {
       emit_loads(loads, n + 1, i, all);
-      Semaphores waits, posts;
+      Tokens waits, posts;
       if (i == 0) waits.push_back(kLoaded);
       if (i == 0 && area.begins && n > 0) waits.push_back(kTaken);
       if (i == 0 && !area.begins && all < kInOrder) waits.push_back(kAdded);
@@ -251,7 +254,7 @@ private:
   // Diagonals.
 
   void emit_run(std::size_t program, std::size_t elements, std::size_t steps, const std::vector<isa::VectorTile> &tiles,
-                const Semaphores &waits, const Semaphores &posts) {
+                const Tokens &waits, const Tokens &posts) {
     for (const isa::TileCommand &command : tile_commands(tiles))
       emit(command);
     isa::VectorCommand v;
@@ -273,21 +276,20 @@ private:
     const std::size_t blocks = blocks_of(pass), lanes = npu_.lanes();
     for (std::size_t block = 0; block < blocks; ++block) {
       const std::size_t channels = channels_of(pass, block), elements = (pass.taps - 1) * lanes + channels;
-      Semaphores waits;
+      Tokens waits;
       if (block == 0) waits.push_back(kSummed);
       if (block == 0 && !first) waits.push_back(kStored);
       const Part sums{0, block * layout_.taps * lanes, channels, elements};
       isa::VectorTile lines = window_at(layout_.lines, {0, 0, 1, elements}, isa::kOperandSlots);
       lines.same_step = true;
       emit_run(kDiagonal, elements, channels, {window_at(layout_.sums, sums, 0), lines}, waits,
-               block + 1 == blocks && !last ? Semaphores{kTaken} : Semaphores());
+               block + 1 == blocks && !last ? Tokens{kTaken} : Tokens());
       for (std::size_t tap = 0; tap < pass.taps; ++tap) {
         const Part line{0, tap * lanes, 1, channels}, column{block * layout_.block, tap, channels, 1};
         isa::VectorTile to = window_at(layout_.result, column, isa::kOperandSlots);
         to.by_col = true;
         const bool ends = block + 1 == blocks && tap + 1 == pass.taps;
-        emit_run(kCopy, channels, 1, {window_at(layout_.lines, line, 0), to}, {},
-                 ends ? Semaphores{kComputed} : Semaphores());
+        emit_run(kCopy, channels, 1, {window_at(layout_.lines, line, 0), to}, {}, ends ? Tokens{kComputed} : Tokens());
       }
     }
     isa::DmaCommand d;
@@ -297,7 +299,7 @@ private:
     d.cols = static_cast<std::uint32_t>(pass.taps);
     d.pitch = d.rows == 1 ? 0 : static_cast<std::uint32_t>(all_taps() * 4);
     d.spm = tile_at(layout_.result, 0, 0);
-    emit(d, {kComputed}, last ? Semaphores() : Semaphores{kStored});
+    emit(d, {kComputed}, last ? Tokens() : Tokens{kStored});
   }
 
   const Convolution &conv_;

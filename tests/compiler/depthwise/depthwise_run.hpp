@@ -66,7 +66,8 @@ inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const NpuCo
   s.addresses = {0x1000, behind(0x1000, a * 2), 0};
   s.addresses[2] = behind(s.addresses[1], b * 2);
   s.end = behind(s.addresses[2], std::max({image, result, weights}) * 4);
-  s.commands = depthwise_commands(work, s.addresses, npu, 0).value_or(std::vector<isa::Command>());
+  s.commands =
+      depthwise_commands(work, s.addresses, npu, {{}, kSectionSemaphores}).value_or(std::vector<isa::Command>());
   return s;
 }
 

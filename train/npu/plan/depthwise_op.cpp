@@ -38,8 +38,8 @@ bool has_depthwise_pieces(const graph::Graph &graph, const graph::Op &op, const 
 
 std::vector<isa::Command> depthwise_commands_of(const graph::Graph &graph, const graph::Op &op,
                                                 const std::vector<std::uint64_t> &addresses, const NpuConfig &npu,
-                                                std::uint8_t first_semaphore) {
-  return compiler::depthwise_commands(depthwise_work_of(graph, op).value(), addresses, npu, first_semaphore).value();
+                                                const compiler::DepthwiseRoom &room) {
+  return compiler::depthwise_commands(depthwise_work_of(graph, op).value(), addresses, npu, room).value();
 }
 
 } // namespace gradweave::runtime::train

@@ -13,6 +13,6 @@ bool has_depthwise_pieces(const graph::Graph &graph, const graph::Op &op, const 
 /// The section of an op that has one; addresses are those of its first two inputs and its output.
 std::vector<isa::Command> depthwise_commands_of(const graph::Graph &graph, const graph::Op &op,
                                                 const std::vector<std::uint64_t> &addresses, const NpuConfig &npu,
-                                                std::uint8_t first_semaphore);
+                                                const compiler::DepthwiseRoom &room);
 
 } // namespace gradweave::runtime::train
