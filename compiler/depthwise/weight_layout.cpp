@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kWidest = 2047, kHighest = 1023;
 constexpr std::int32_t kFarthest = 127;
 
+constexpr std::uint64_t kLatency = 150; ///< of an area's LOADs, nearly
+
 /// Along one axis: phases of the image that taps read, and the moves of taps within their phase.
 struct PhasedAxis {
   struct Phase {
@@ -56,14 +58,10 @@ public:
                                 conv_.dilation_width}))) {}
 
   std::optional<WeightLayout> choose() {
-    const std::size_t block = std::min<std::size_t>({npu_.rows, npu_.cols, conv_.channels});
     if (!y_.legal || !x_.legal || grid_w() > kWidest || grid_h() > kHighest) return std::nullopt;
-    for (const std::size_t blocks : part_sizes(divide_up(conv_.channels, block))) {
-      for (const std::size_t images : part_sizes(conv_.batch))
-        judge_taps({block, blocks, 0, conv_.out_height(), images});
-      for (const std::size_t rows : part_sizes(conv_.out_height()))
-        if (rows < conv_.out_height()) judge_taps({block, blocks, 0, rows, 1});
-    }
+    const std::size_t most = std::min<std::size_t>({npu_.rows, npu_.cols, conv_.channels}), beat = npu_.bus_bytes / 2;
+    judge_blocks(most);
+    if (most > beat && most % beat != 0) judge_blocks(most / beat * beat); // no beat has channels of two blocks
     return std::move(best_);
   }
 
@@ -75,25 +73,37 @@ private:
   std::size_t grid_w() const { return std::max<std::size_t>(conv_.out_width(), x_.largest); }
   std::size_t grid_h() const { return std::max<std::size_t>(conv_.out_height(), y_.largest); }
   std::size_t all_taps() const { return std::size_t{conv_.kernel_height} * conv_.kernel_width; }
+  void judge_blocks(std::size_t block) {
+    for (const std::size_t blocks : part_sizes(divide_up(conv_.channels, block))) {
+      for (const std::size_t images : part_sizes(conv_.batch))
+        judge_taps({block, blocks, 0, conv_.out_height(), images});
+      for (const std::size_t rows : part_sizes(conv_.out_height()))
+        if (rows < conv_.out_height()) judge_taps({block, blocks, 0, rows, 1});
+    }
+  }
+
   bool is_whole(const Cut &cut) const { return cut.rows == conv_.out_height(); }
   std::size_t lines(const Cut &cut) const { return (is_whole(cut) ? cut.images * grid_h() : cut.rows) * grid_w(); }
 
   /// With as many taps as fit.
   void judge_taps(Cut cut) {
-    for (const std::size_t taps : part_sizes(all_taps()))
-      for (const bool apart : {true, false}) {
+    for (const std::size_t taps : part_sizes(all_taps())) {
+      bool fitted = false;
+      for (const Apart apart : {Apart::kAll, Apart::kOperands, Apart::kNone}) {
         cut.taps = taps;
         WeightLayout l = layout_of(cut, apart);
         if (!fits(l, cut)) continue;
         const std::uint64_t cycles = cycles_of(l, cut);
-        if (best_ && cycles >= least_) return;
+        fitted = true;
+        if (best_ && cycles >= least_) continue;
         least_ = cycles;
         best_ = std::move(l);
-        return;
       }
+      if (fitted) return;
+    }
   }
 
-  WeightLayout layout_of(const Cut &cut, bool apart) const {
+  WeightLayout layout_of(const Cut &cut, Apart apart) const {
     WeightLayout l;
     l.block = cut.block;
     l.blocks = cut.blocks;
@@ -118,10 +128,12 @@ private:
     for (std::size_t p = 0; p < 2; ++p)
       for (WeightPlane &plane : l.planes)
         plane.places.at(p) = place.add(l.height * l.grid_w, lanes);
-    if (apart) place.add(round_up(place.rows(), npu_.bank_rows()) - place.rows(), 1);
+    const auto begin_bank = [&] { place.add(round_up(place.rows(), npu_.bank_rows()) - place.rows(), 1); };
+    if (apart != Apart::kNone) begin_bank();
     const std::size_t x_end = place.rows();
     for (PlaceTile &tile : l.dy)
       tile = place.add(lines(cut), lanes);
+    if (apart == Apart::kAll) begin_bank();
     l.sums = place.add(cut.block, cut.blocks * cut.taps * npu_.lanes(), true);
     l.lines = place.add(1, cut.taps * npu_.lanes(), true);
     l.result = place.add(cut.blocks * cut.block, cut.taps, true);
@@ -138,24 +150,39 @@ private:
 
   /// Cycles of all passes, nearly: the greater of array and memory, and what does not overlap.
   std::uint64_t cycles_of(const WeightLayout &l, const Cut &cut) const {
-    const std::size_t passes = divide_up(divide_up(conv_.channels, l.block), l.blocks) * divide_up(all_taps(), l.taps);
     const std::size_t areas =
         is_whole(cut) ? divide_up(conv_.batch, cut.images) : conv_.batch * divide_up(conv_.out_height(), cut.rows);
-    const std::uint64_t array =
-        l.blocks * l.taps * std::max<std::uint64_t>(lines(cut), shortest_block(npu_)) * (l.apart ? 1 : 2);
-    const std::uint64_t memory = memory_cycles(l, cut);
-    const std::uint64_t diagonals = l.blocks * (lane_cycles(diagonal(), {l.taps, l.block}, npu_) + l.taps * kRunCycles);
-    return passes * (areas * std::max(array, memory) + diagonals) + std::min(array, memory);
+    const std::size_t steps = l.apart == Apart::kNone ? 2 * lines(cut) : lines(cut) + lines_of_sums_beside(l);
+    std::uint64_t cycles = 0, first = 0;
+    for (std::size_t channel = 0; channel < conv_.channels; channel += l.channels()) {
+      const std::size_t channels = std::min<std::size_t>(l.channels(), conv_.channels - channel),
+                        blocks = divide_up(channels, l.block);
+      const std::uint64_t memory = memory_cycles(l, cut, channel * 2, channels * 2);
+      for (std::size_t tap = 0; tap < all_taps(); tap += l.taps) {
+        const std::size_t taps = std::min(l.taps, all_taps() - tap);
+        const std::uint64_t array = blocks * taps * std::max<std::uint64_t>(steps, shortest_block(npu_));
+        cycles += areas * std::max(array, memory) +
+                  blocks * (lane_cycles(diagonal(), {taps, l.block}, npu_) + taps * kRunCycles);
+        first = std::min(array, memory);
+      }
+    }
+    return cycles + first;
   }
 
-  /// Of an area: a row of a tile is a pixel, of one beat at least; memory gives some five eighths of what the bus
-  /// could.
-  std::uint64_t memory_cycles(const WeightLayout &l, const Cut &cut) const {
+  /// Lines of a product's sums that are read instead of dY's, on average: those in the macro-bank where dY ends.
+  std::size_t lines_of_sums_beside(const WeightLayout &l) const {
+    const std::size_t all = l.lines.row - l.sums.row, bank = npu_.bank_rows();
+    const std::size_t beside = l.apart == Apart::kAll ? 0 : round_up(std::size_t{l.sums.row}, bank) - l.sums.row;
+    return l.block * std::min(beside, all) / all;
+  }
+
+  /// Of an area, from when there is room: a row of a tile is a pixel, of whole beats; memory gives some two thirds of
+  /// what the bus could.
+  std::uint64_t memory_cycles(const WeightLayout &l, const Cut &cut, std::size_t first, std::size_t bytes) const {
     std::uint64_t pixels = lines(cut);
     for (const WeightPlane &plane : l.planes)
       pixels += std::min<std::uint64_t>(l.height, std::uint64_t{plane.height} * cut.images) * plane.width;
-    const std::uint64_t bytes = std::min<std::uint64_t>(l.channels(), conv_.channels) * 2;
-    return std::max(pixels * divide_up(bytes, npu_.bus_bytes), pixels * bytes * 8 / (5 * npu_.bus_bytes));
+    return pixels * divide_up(first % npu_.bus_bytes + bytes, npu_.bus_bytes) * 3 / 2 + kLatency;
   }
 
   const Convolution &conv_;

@@ -21,6 +21,9 @@ struct WeightPlane {
   std::array<PlaceTile, 2> places;     ///< areas take turns
 };
 
+/// What is in macro-banks of its own, so that the array reads it in the same cycle as the others.
+enum class Apart : std::uint8_t { kAll, kOperands, kNone };
+
 /// Channels go in blocks, a panel each, and areas have several of them. An area is some rows of the grid of an image,
 /// or whole images; a pass is all areas of the same channels and taps.
 struct WeightLayout {
@@ -38,7 +41,7 @@ struct WeightLayout {
   PlaceTile lines;  ///< a tap's diagonal each
   PlaceTile result; ///< channels by taps
   std::size_t spm_rows = 0;
-  bool apart = true; ///< X and dY are in different macro-banks, so that the array reads both in a cycle
+  Apart apart = Apart::kAll;
 
   std::size_t channels() const { return blocks * block; }
 };
