@@ -18,6 +18,8 @@ constexpr std::size_t kWidest = 2047, kHighest = 1023;
 constexpr std::int32_t kFarthest = 127;
 
 constexpr std::uint64_t kLatency = 150; ///< of an area's LOADs, nearly
+/// One part of so many of what memory takes beside the array: others in the stream wait for memory, too.
+constexpr std::uint64_t kMoved = 4;
 
 /// Along one axis: phases of the image that taps read, and the moves of taps within their phase.
 struct PhasedAxis {
@@ -161,7 +163,7 @@ private:
       for (std::size_t tap = 0; tap < all_taps(); tap += l.taps) {
         const std::size_t taps = std::min(l.taps, all_taps() - tap);
         const std::uint64_t array = blocks * taps * std::max<std::uint64_t>(steps, shortest_block(npu_));
-        cycles += areas * std::max(array, memory) +
+        cycles += areas * (std::max(array, memory) + memory / kMoved) +
                   blocks * (lane_cycles(diagonal(), {taps, l.block}, npu_) + taps * kRunCycles);
         first = std::min(array, memory);
       }

@@ -1,5 +1,7 @@
 // Depthwise convolutions in sections of their own: bits of the direct convolution, no hazard, and what they move.
+#include "compiler/depthwise/weight_layout.hpp"
 #include "tests/compiler/depthwise/depthwise_run.hpp"
+#include "tests/compiler/depthwise/needed_waits.hpp"
 
 #include <cstdio>
 
@@ -28,6 +30,40 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
     }
   }
   EXPECT_GT(compared, 8 * refused);
+}
+
+/// dW of many channels and areas, and of so few products an area that one waits for the other.
+TEST_P(Depthwise, WaitsOfEachPairOfEnginesOfWeightGradientsAreNeeded) {
+  Convolution conv = small_image_convolution(9, 200, 200);
+  conv.groups = 200;
+  conv.batch = 3;
+  std::set<std::uint8_t> semaphores;
+  for (const std::uint32_t side : {3U, 1U}) {
+    conv.kernel_height = conv.kernel_width = side;
+    if (side == 1) conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
+    const std::vector<isa::Command> commands = depthwise_section({DepthwiseProduct::kDW, conv, false}, npu_).commands;
+    ASSERT_EQ(first_hazard(npu_, commands), "");
+    const WaitedFor found = waited_for(npu_, commands);
+    EXPECT_EQ(found.needed, found.all);
+    semaphores.insert(found.all.begin(), found.all.end());
+  }
+  EXPECT_GE(semaphores.size(), 6U);
+}
+
+/// Operands and sums of dW are in macro-banks of their own where there is room.
+TEST(WeightLayouts, OfMobileNetKeepTheArrayFed) {
+  const Machine npu = load_machine("configs/large.toml");
+  Convolution conv = small_image_convolution(56, 128, 128);
+  conv.groups = 128;
+  const DepthwiseWork work{DepthwiseProduct::kDW, conv, false};
+  const auto layout = depthwise::choose_weight_layout(work, npu);
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->apart, depthwise::Apart::kAll);
+  EXPECT_EQ(layout->block, 128U);
+  const timing::RunResult run = timing::run(npu, depthwise_section(work, npu).commands);
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.counter(isa::Counter::COMPUTE_BANK), 0U);
+  EXPECT_LT(run.cycles(), 9 * 56 * 56 * 5 / 4);
 }
 
 /// The depthwise layers of MobileNet: pixels a side, channels, stride, and how many there are.
