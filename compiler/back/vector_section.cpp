@@ -5,6 +5,7 @@
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/vector_stream/section.hpp"
 
 #include <algorithm>
@@ -51,8 +52,10 @@ public:
       addresses.push_back(binding(t).offset);
     VectorSection section{
         product_.values[2], {{index_, product_.values[0]}, {index_, product_.values[1]}}, {index_}, {}};
-    for (std::vector<isa::Command> &commands : section_pieces(depthwise_areas(work, room_.npu).value(), addresses,
-                                                              room_.npu, {room_.first_semaphore, room_.first_row})) {
+    const auto pairs = static_cast<std::uint8_t>(room_.first_semaphore + kSectionSemaphores);
+    std::vector<std::vector<isa::Command>> pieces =
+        depthwise_pieces(work, addresses, room_.npu, {{room_.first_semaphore, room_.first_row}, pairs}).value();
+    for (std::vector<isa::Command> &commands : pieces) {
       VectorPiece piece;
       piece.stored.of = {index_, section.result};
       for (const isa::Command &command : commands)
@@ -74,6 +77,11 @@ private:
       info = moved_by(*dma);
       add_rows(*dma, info, piece);
       count_transfer(*dma, {index_, info.tensor}, room_.npu, piece);
+    } else if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) {
+      info.rows = v->product.m;
+      info.cols = v->product.n;
+      info.red_n = v->product.k;
+      piece.array_cycles += std::max(v->product.k, shortest_block(room_.npu));
     }
     info.layer = index_;
     return info;
@@ -132,7 +140,7 @@ bool all_fit(const Layer &layer, Pass pass, const NpuConfig &npu, std::uint32_t 
   return std::all_of(results.begin(), results.end(), [&](Tensor result) {
     DepthwiseWork work = work_of(layer, product_of(result));
     work.pitch = pitch;
-    return has_depthwise_areas(work, npu);
+    return has_depthwise_pieces(work, npu);
   });
 }
 

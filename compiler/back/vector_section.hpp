@@ -12,7 +12,7 @@
 namespace gradweave::compiler {
 
 /// What sections of a stream have of the NPU: rows of the scratchpad from `first_row` on, as many as `npu` has, and
-/// kSectionSemaphores.
+/// kDepthwiseSemaphores.
 struct VectorRoom {
   Machine npu;
   std::uint32_t first_row = 0;

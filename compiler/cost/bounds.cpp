@@ -123,18 +123,25 @@ std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return steps;
 }
 
-/// Multiply-adds of a layer that the vector unit computes.
-std::uint64_t vector_macs(const Layer &layer, Pass pass) {
-  std::uint64_t products = 0;
-  for (const Tensor result : result_tensors())
-    products += is_computed(layer, result, pass) ? 1 : 0;
-  return products * layer.m * layer.k * layer.n * layer.groups;
-}
-
 /// Cycles of the array's steps, and of the vector unit's lanes.
 struct LeastWork {
   std::uint64_t array = 0, lanes = 0;
 };
+
+/// Steps of a layer that is the vector unit's: of its lanes for Y and dX, a multiply-add each, and of the array for dW,
+/// of which a product has a tap and as many channels as it has rows and columns.
+LeastWork section_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  LeastWork steps;
+  for (const Tensor result : result_tensors())
+    if (is_computed(layer, result, pass)) {
+      const std::uint64_t terms = std::uint64_t{layer.m} * layer.k;
+      if (result == Tensor::kDW)
+        steps.array += terms * divide_up(layer.groups, std::min(npu.rows, npu.cols));
+      else
+        steps.lanes += terms * layer.groups;
+    }
+  return steps;
+}
 
 isa::Command row_transfer(bool store, std::uint32_t spm_row, std::uint32_t cols, isa::Sync sync) {
   isa::DmaCommand dma;
@@ -279,10 +286,13 @@ LeastTraffic least_traffic(const Layout &layout, const SomePixels &some, const M
 Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const Machine &npu) {
   std::uint64_t steps = 0, lane_steps = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (layers[i].vector)
-      lane_steps += vector_macs(layers[i], jobs.pass_of(i));
-    else
+    if (layers[i].vector) {
+      const LeastWork of_section = section_steps(layers[i], jobs.pass_of(i), npu);
+      steps += of_section.array;
+      lane_steps += of_section.lanes;
+    } else {
       steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
+    }
   SomePixels some;
   for (const Layer &layer : layers)
     some.push_back(bytes_of_some_pixels(layer));
@@ -298,8 +308,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
     traffic.bytes += pixel_moves(layers.front(), pass, !some.front()) * isa::kCommandBytes;
   LeastWork work;
   work.array = divide_up(steps, npu.cores);
-  if (lane_steps > 0) // each multiply-add of the vector unit is a lane's
-    work.lanes = divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups);
+  if (lane_steps > 0) work.lanes = divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups);
   Bounds bounds;
   bounds.compute_cycles = std::max(work.array, work.lanes);
   bounds.traffic_cycles =

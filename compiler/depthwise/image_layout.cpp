@@ -1,5 +1,6 @@
 #include "compiler/depthwise/image_layout.hpp"
 
+#include "compiler/depthwise/part_sizes.hpp"
 #include "compiler/depthwise/plans.hpp"
 #include "compiler/depthwise/programs.hpp"
 #include "compiler/vector_stream/stage/lane_cycles.hpp"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace gradweave::compiler::depthwise {
 namespace {
@@ -102,14 +102,6 @@ std::uint64_t bus_cycles(const ImageWork &work, const ImageLayout &l, const NpuC
   return (in + out) * work.channels * 8 / (5 * npu.bus_bytes); // memory gives some five eighths of what the bus could
 }
 
-/// The sizes of parts if `all` is cut into 1, 2, ... parts, descending.
-std::vector<std::size_t> sizes_of(std::size_t all) {
-  std::set<std::size_t, std::greater<>> sizes;
-  for (std::size_t parts = 1; parts <= all; ++parts)
-    sizes.insert(divide_up(all, parts));
-  return {sizes.begin(), sizes.end()};
-}
-
 AxisShape rows_of(const Convolution &c) {
   return {c.height, c.out_height(), c.kernel_height, c.stride_height, c.pad_top, c.dilation_height};
 }
@@ -144,8 +136,8 @@ ImageWork with_all_rows(const ImageWork &work, const AxisShape &rows) {
 std::optional<ImageLayout> choose(const ImageWork &work, bool by_rows, const NpuConfig &npu) {
   if (by_rows && !can_go_by_rows(work)) return std::nullopt;
   std::optional<ImageLayout> best;
-  for (const std::size_t cols : sizes_of(work.cols.positions()))
-    for (const std::size_t rows : sizes_of(work.rows.positions())) {
+  for (const std::size_t cols : part_sizes(work.cols.positions()))
+    for (const std::size_t rows : part_sizes(work.rows.positions())) {
       ImageLayout layout = image_layout_of(work, {rows, cols}, by_rows, npu);
       if (!image_fits(work, layout, npu)) continue;
       const std::uint64_t areas =

@@ -29,7 +29,7 @@ struct VectorPiece {
   std::vector<CommandInfo> info;                 ///< one entry a command
   std::map<std::uint32_t, LayerTraffic> traffic; ///< by layer
   std::uint64_t dram_bytes = 0;                  ///< whole accesses of the DRAM
-  std::uint64_t array_cycles = 0;                ///< of products that fused layers have
+  std::uint64_t array_cycles = 0;                ///< of products that it has
   std::uint64_t unit_cycles = 0;                 ///< of fused layers, nearly
   std::vector<SectionRows> loaded;               ///< of operands, those in between, too: an entry each
   SectionRows stored;                            ///< of the result, likewise
@@ -48,6 +48,14 @@ struct VectorSection {
   const VectorPiece &piece(const TileProduct &p) const { return pieces[p.m]; }
   bool ends_with(const TileProduct &p) const { return p.m + 1 == pieces.size(); }
 };
+
+/// Of its products.
+inline std::uint64_t array_cycles(const VectorSection &section) {
+  std::uint64_t cycles = 0;
+  for (const VectorPiece &piece : section.pieces)
+    cycles += piece.array_cycles;
+  return cycles;
+}
 
 /// The section that a product is a piece of.
 inline const VectorSection &section_of(const Program &program, const TileProduct &p) {

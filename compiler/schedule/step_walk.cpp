@@ -64,7 +64,7 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
     if (section.unit) { // in this order, whatever is asked for
       p = *std::find_if(section.unit->begin(), section.unit->end(),
                         [&](const PhasePlan &fixed) { return fixed.kind == p.kind; });
-      section.array.push_back(0);
+      section.array.push_back(array_cycles(*p.section));
       continue;
     }
     p.layer = section.layer;
