@@ -133,8 +133,16 @@ std::shared_ptr<const VectorSection> fused_section(const std::vector<Layer> &lay
       piece.info.push_back(info);
     }
     piece.commands = std::move(part.commands);
+    piece.stored.of = {layer(chain.size() - 1), Tensor::kY};
     section.pieces.push_back(std::move(piece));
   }
+  const auto all = [&](const SectionOperand &of) {
+    const auto at = static_cast<std::size_t>(layout.place(of.layer, of.tensor));
+    return SectionRows{of, 0, layout.tensors[at].rows};
+  };
+  section.pieces.front().loaded = {all(section.operands.front())};
+  section.pieces.back().stored = all(section.pieces.back().stored.of);
+  section.pieces.back().stored_rows = section.pieces.back().stored.end;
   return std::make_shared<const VectorSection>(std::move(section));
 }
 

@@ -55,7 +55,7 @@ public:
     if (!times.ok()) fail("the timing model's run does not end");
     compiled_.predicted_cycles = times.cycles();
     compiled_.accesses = times.accesses;
-    set_bounds();
+    compiled_.bounds = lower_bounds(compiled_.layers, compiled_.jobs, compiled_.layout, npu_);
     return std::move(compiled_);
   }
 
@@ -106,17 +106,6 @@ private:
         if (!problem.empty()) fail(fmt::format("command {}: {}", i, problem));
     }
     if (const std::string problem = sync.finish(); !problem.empty()) fail(problem);
-  }
-
-  /// Each multiply-add is a lane's, and each tensor moves once.
-  void set_bounds() {
-    Bounds &b = compiled_.bounds;
-    b.compute_cycles = divide_up(compiled_.useful_macs, std::uint64_t{npu_.lanes()} * npu_.vector_groups);
-    std::uint64_t bytes = 0;
-    for (const TensorBinding &t : compiled_.layout.tensors)
-      if (t.input || t.result) bytes += std::uint64_t{t.rows} * t.pitch;
-    b.traffic_cycles = divide_up(bytes * npu_.memory.bytes_den, npu_.memory.bytes_num);
-    b.run_cycles = std::max(b.compute_cycles, b.traffic_cycles);
   }
 
   const Machine &npu_;

@@ -1,9 +1,9 @@
 #include "compiler/back/vector_room.hpp"
 
+#include "compiler/depthwise/depthwise.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/macro_banks.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/vector_stream/section.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ std::optional<SharedMachine> share_machine(const Machine &npu, const std::functi
 
 std::optional<VectorRoom> largest_room(const Machine &npu) {
   if (npu.cores != 1 || npu.vectors() == 0 || npu.spm_banks < 2 ||
-      semaphores_used(npu.cores) + kSectionSemaphores > npu.semaphores)
+      semaphores_used(npu.cores) + kDepthwiseSemaphores > npu.semaphores)
     return std::nullopt;
   return room_of(npu, shares(npu).back());
 }

@@ -4,6 +4,8 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/dram_bytes.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/vector_stream/section.hpp"
 
 #include <algorithm>
@@ -50,9 +52,12 @@ public:
       addresses.push_back(binding(t).offset);
     VectorSection section{
         product_.values[2], {{index_, product_.values[0]}, {index_, product_.values[1]}}, {index_}, {}};
-    for (std::vector<isa::Command> &commands : section_pieces(depthwise_areas(work, room_.npu).value(), addresses,
-                                                              room_.npu, {room_.first_semaphore, room_.first_row})) {
+    const auto pairs = static_cast<std::uint8_t>(room_.first_semaphore + kSectionSemaphores);
+    std::vector<std::vector<isa::Command>> pieces =
+        depthwise_pieces(work, addresses, room_.npu, {{room_.first_semaphore, room_.first_row}, pairs}).value();
+    for (std::vector<isa::Command> &commands : pieces) {
       VectorPiece piece;
+      piece.stored.of = {index_, section.result};
       for (const isa::Command &command : commands)
         piece.info.push_back(info_of(*isa::decode(command), piece));
       piece.commands = std::move(commands);
@@ -70,10 +75,37 @@ private:
     CommandInfo info{product_.values[2]};
     if (const auto *dma = std::get_if<isa::DmaCommand>(&command.op)) {
       info = moved_by(*dma);
+      add_rows(*dma, info, piece);
       count_transfer(*dma, {index_, info.tensor}, room_.npu, piece);
+    } else if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) {
+      info.rows = v->product.m;
+      info.cols = v->product.n;
+      info.red_n = v->product.k;
+      piece.array_cycles += std::max(v->product.k, shortest_block(room_.npu));
     }
     info.layer = index_;
     return info;
+  }
+
+  /// What a transfer moves, from its first row to its last.
+  void add_rows(const isa::DmaCommand &dma, const CommandInfo &info, VectorPiece &piece) const {
+    const std::uint32_t apart = dma.rows > 1 ? (dma.rows - 1) * (dma.pitch / binding(info.tensor).pitch) : 0;
+    SectionRows rows{{index_, info.tensor}, info.row, info.row + apart + info.rows / dma.rows};
+    if (dma.store) {
+      extend(piece.stored, rows);
+      piece.stored_rows += info.rows;
+    } else if (const auto same = std::find_if(piece.loaded.begin(), piece.loaded.end(),
+                                              [&](const SectionRows &r) { return r.of == rows.of; });
+               same != piece.loaded.end()) {
+      extend(*same, rows);
+    } else {
+      piece.loaded.push_back(rows);
+    }
+  }
+  static void extend(SectionRows &all, const SectionRows &rows) {
+    const bool none = all.first == all.end;
+    all.first = none ? rows.first : std::min(all.first, rows.first);
+    all.end = std::max(all.end, rows.end);
   }
 
   CommandInfo moved_by(const isa::DmaCommand &dma) const {
@@ -108,7 +140,7 @@ bool all_fit(const Layer &layer, Pass pass, const NpuConfig &npu, std::uint32_t 
   return std::all_of(results.begin(), results.end(), [&](Tensor result) {
     DepthwiseWork work = work_of(layer, product_of(result));
     work.pitch = pitch;
-    return has_depthwise_areas(work, npu);
+    return has_depthwise_pieces(work, npu);
   });
 }
 
@@ -137,7 +169,9 @@ bool takes_vector_unit(const Layer &layer, Pass pass, const NpuConfig &npu) { re
 bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room) {
   if (!layer.conv || layer.y_fp32 || layer.dx_fp32) return false; // fp32 pixels would be as far apart as others are not
   const std::uint64_t bytes = round_up(layer.conv->channels * 2ULL, room.npu.bus_bytes);
-  return all_fit(layer, pass, room.npu, static_cast<std::uint32_t>(bytes / 2));
+  return all_fit(layer, pass, room.npu, static_cast<std::uint32_t>(bytes / 2)) &&
+         (!may_share_beats(*layer.conv) ||
+          all_fit(layer, pass, room.npu, pixel_bytes(layer.conv->channels, room.npu) / 2));
 }
 
 std::shared_ptr<const VectorSection> vector_section(const Layer &layer, std::uint32_t index, Tensor result,

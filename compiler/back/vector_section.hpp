@@ -12,7 +12,7 @@
 namespace gradweave::compiler {
 
 /// What sections of a stream have of the NPU: rows of the scratchpad from `first_row` on, as many as `npu` has, and
-/// kSectionSemaphores.
+/// kDepthwiseSemaphores.
 struct VectorRoom {
   Machine npu;
   std::uint32_t first_row = 0;
@@ -23,8 +23,8 @@ struct VectorRoom {
 /// lies, and whose areas fit the scratchpad (compiler/depthwise/depthwise.hpp).
 bool takes_vector_unit(const Layer &layer, Pass pass, const NpuConfig &npu);
 
-/// The same of a layer in a stream that has others, whose images begin each pixel with a beat of the bus, and whose
-/// sections have `room.npu`'s rows: results of the unit are bf16 there.
+/// The same of a layer in a stream that has others, whose pixels begin with a beat of the bus or share one
+/// (may_share_beats()), and whose sections have `room.npu`'s rows: results of the unit are bf16 there.
 bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room);
 
 /// Results of such a layer in the pass, in the order in which they are computed.

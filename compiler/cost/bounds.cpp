@@ -123,18 +123,25 @@ std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return steps;
 }
 
-/// Multiply-adds of a layer that the vector unit computes.
-std::uint64_t vector_macs(const Layer &layer, Pass pass) {
-  std::uint64_t products = 0;
-  for (const Tensor result : result_tensors())
-    products += is_computed(layer, result, pass) ? 1 : 0;
-  return products * layer.m * layer.k * layer.n * layer.groups;
-}
-
 /// Cycles of the array's steps, and of the vector unit's lanes.
 struct LeastWork {
   std::uint64_t array = 0, lanes = 0;
 };
+
+/// Steps of a layer that is the vector unit's: of its lanes for Y and dX, a multiply-add each, and of the array for dW,
+/// of which a product has a tap and as many channels as it has rows and columns.
+LeastWork section_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  LeastWork steps;
+  for (const Tensor result : result_tensors())
+    if (is_computed(layer, result, pass)) {
+      const std::uint64_t terms = std::uint64_t{layer.m} * layer.k;
+      if (result == Tensor::kDW)
+        steps.array += terms * divide_up(layer.groups, std::min(npu.rows, npu.cols));
+      else
+        steps.lanes += terms * layer.groups;
+    }
+  return steps;
+}
 
 isa::Command row_transfer(bool store, std::uint32_t spm_row, std::uint32_t cols, isa::Sync sync) {
   isa::DmaCommand dma;
@@ -237,11 +244,13 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const SomePixels &som
     if (!used[i]) continue;
     const TensorBinding &t = layout.tensors[i];
     const std::uint64_t times = t.input || t.result ? 1 : 2; // an intermediate is stored, too
-    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access = access_bytes(npu);
+    const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
+    const std::uint64_t rows = dense ? 1 : t.rows, access = access_bytes(npu);
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2) * (dense ? t.rows : 1);
     const std::uint64_t last = row % access; // of a row that ends within an access, these few bytes save all of it
-    moved += times * t.rows * round_up(row, access);
-    parts.push_back({t.rows * (row - last), times * t.rows * (row - last)});
-    if (last > 0) parts.push_back({t.rows * last, times * t.rows * access});
+    moved += times * rows * round_up(row, access);
+    parts.push_back({rows * (row - last), times * rows * (row - last)});
+    if (last > 0) parts.push_back({rows * last, times * rows * access});
   }
   const std::uint64_t accumulators = std::uint64_t{2} * npu.rows * npu.cols * 4 * npu.cores;
   return moved - std::min(moved, most_saved(std::move(parts), npu.spm_bytes + accumulators));
@@ -277,10 +286,13 @@ LeastTraffic least_traffic(const Layout &layout, const SomePixels &some, const M
 Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const Machine &npu) {
   std::uint64_t steps = 0, lane_steps = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (layers[i].vector)
-      lane_steps += vector_macs(layers[i], jobs.pass_of(i));
-    else
+    if (layers[i].vector) {
+      const LeastWork of_section = section_steps(layers[i], jobs.pass_of(i), npu);
+      steps += of_section.array;
+      lane_steps += of_section.lanes;
+    } else {
       steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
+    }
   SomePixels some;
   for (const Layer &layer : layers)
     some.push_back(bytes_of_some_pixels(layer));
@@ -296,8 +308,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
     traffic.bytes += pixel_moves(layers.front(), pass, !some.front()) * isa::kCommandBytes;
   LeastWork work;
   work.array = divide_up(steps, npu.cores);
-  if (lane_steps > 0) // each multiply-add of the vector unit is a lane's
-    work.lanes = divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups);
+  if (lane_steps > 0) work.lanes = divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups);
   Bounds bounds;
   bounds.compute_cycles = std::max(work.array, work.lanes);
   bounds.traffic_cycles =

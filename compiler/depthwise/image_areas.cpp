@@ -53,9 +53,10 @@ public:
       : work_(work), layout_(layout), lanes_(npu.lanes()), image_(image),
         first_(first), size_{std::min(layout.area.rows, work.rows.positions() - first.rows),
                              std::min(layout.area.cols, work.cols.positions() - first.cols)},
-        width_(ImageLayout::width_of(work, size_.cols)) {
+        panels_(work.by_panels ? work.channels / lanes_ : 1) {
     const auto begin = static_cast<std::int32_t>(work.cols.in_stride * first.cols);
-    read_ = {begin + work.cols.least, begin + static_cast<std::int32_t>(width_) + work.cols.most};
+    const auto span = static_cast<std::int32_t>(ImageLayout::span_of(work, size_.cols));
+    read_ = {begin + work.cols.least, begin + span + work.cols.most};
     inside_ = clipped(read_, static_cast<std::int32_t>(work.cols.in));
     if (inside_.size() == 0) inside_ = {read_.first, read_.first};
   }
@@ -82,6 +83,23 @@ public:
 private:
   VectorTile part(const PlaceTile &tile, const Part &at, std::uint32_t slot) const {
     return window(tile, at, slot, lanes_);
+  }
+
+  /// What a run takes of pixels, `apart` pixels from one to the next: all that lies there, or by panels
+  /// (ImageWork::by_panels()) panel `panel` of each.
+  struct Pixels {
+    std::size_t panel = 0, apart = 1;
+  };
+  VectorTile pixels(const PlaceTile &tile, Part at, std::uint32_t slot, const Pixels &of) const {
+    const bool by_panels = work_.by_panels;
+    if (by_panels) at.col += of.panel * lanes_;
+    VectorTile v = part(tile, at, slot);
+    if (by_panels) v.spm.pstride *= static_cast<std::uint32_t>(panels_ * of.apart);
+    return v;
+  }
+  /// Elements of a run that computes so many positions.
+  std::size_t elements(std::size_t positions) const {
+    return work_.by_panels ? positions * lanes_ : ImageLayout::width_of(work_, positions) * work_.channels;
   }
 
   void add_run(std::size_t program, std::size_t elements, std::size_t steps, std::vector<VectorTile> tiles) {
@@ -204,23 +222,26 @@ private:
   std::size_t lines() const { return layout_.in_rows - layout_.area.rows + size_.rows; }
 
   void compute_by_rows() {
-    const std::size_t elements = width_ * work_.channels;
-    std::vector<VectorTile> tiles;
-    for (const AxisTap &tap : work_.cols.phases.front().taps) {
-      const std::int32_t pixel = static_cast<std::int32_t>(first_.cols) + tap.offset;
-      tiles.push_back(part(layout_.in.front(), {0, column(pixel), lines(), elements}, tap.tap));
+    const std::size_t all = elements(size_.cols), first = layout_.in_rows - lines(); // weights are the last lines
+    for (std::size_t panel = 0; panel < panels_; ++panel) {
+      std::vector<VectorTile> tiles;
+      for (const AxisTap &tap : work_.cols.phases.front().taps) {
+        const std::int32_t pixel = static_cast<std::int32_t>(work_.cols.in_stride * first_.cols) + tap.offset;
+        const Part at{0, column(pixel), lines(), all};
+        tiles.push_back(pixels(layout_.in.front(), at, tap.tap, {panel, work_.cols.in_stride}));
+      }
+      tiles.push_back(pixels(layout_.spread, {first, 0, lines(), all}, work_.kernel_width, {panel}));
+      tiles.push_back(pixels(layout_.out.front(), {0, 0, lines(), all}, isa::kOperandSlots, {panel}));
+      add_run(ImagePrograms::kRows, all, lines(), std::move(tiles));
     }
-    const std::size_t first = layout_.in_rows - lines(); // so that the weights are the last lines
-    tiles.push_back(part(layout_.spread, {first, 0, lines(), elements}, work_.kernel_width));
-    tiles.push_back(part(layout_.out.front(), {0, 0, lines(), elements}, isa::kOperandSlots));
-    add_run(ImagePrograms::kRows, elements, lines(), std::move(tiles));
   }
 
   /// Behind the steps that complete nothing.
   void store_by_rows() {
-    const std::size_t together = is_turned() ? 1 : size_.rows;
-    for (std::size_t row = 0; row < size_.rows; row += together)
-      store_rows(0, first_.rows + row, together, is_turned() ? lines() - 1 - row : lines() - size_.rows);
+    const std::size_t step = work_.row_step, begin = round_up(first_.rows, step) - first_.rows;
+    const std::size_t together = is_turned() || step > 1 ? 1 : size_.rows;
+    for (std::size_t row = begin; row < size_.rows; row += together * step)
+      store_rows(0, (first_.rows + row) / step, together, is_turned() ? lines() - 1 - row : lines() - size_.rows + row);
   }
 
   /// Positions of the area that a phase has.
@@ -236,33 +257,38 @@ private:
     for (const AxisTap &r : row_phase.taps)
       for (const AxisTap &c : col_phase.taps)
         taps.push_back({r.tap * work_.kernel_width + c.tap, r.offset, c.offset});
-    const std::size_t elements = ImageLayout::width_of(work_, cols) * work_.channels;
     const PlaceTile &out = layout_.out[row_phase.first];
-    for (std::size_t done = 0; done < taps.size(); done += kMostTaps) {
-      const bool last = done + kMostTaps >= taps.size();
-      step_taps(&taps[done], static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps.size() - done)), done != 0,
-                last && work_.is_direct() ? out : layout_.sums, {0, 0, rows, elements});
+    const bool placed = work_.is_direct() || work_.by_panels; // where they are computed
+    const Part sums{0, 0, rows, elements(cols)}, results{0, col_phase.first * work_.channels, rows, sums.cols};
+    for (std::size_t panel = 0; panel < panels_; ++panel) {
+      const VectorTile sum = pixels(layout_.sums, sums, isa::kOperandSlots, {panel});
+      const VectorTile end = placed ? pixels(out, results, isa::kOperandSlots, {panel, work_.cols.out_stride}) : sum;
+      for (std::size_t done = 0; done < taps.size(); done += kMostTaps) {
+        const bool last = done + kMostTaps >= taps.size();
+        step_taps(&taps[done], static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps.size() - done)), done != 0,
+                  last ? end : sum, panel);
+      }
+      if (taps.empty()) add_run(ImagePrograms::kZeros, sums.cols, rows, {end});
     }
-    if (taps.empty())
-      add_run(ImagePrograms::kZeros, elements, rows,
-              {part(work_.is_direct() ? out : layout_.sums, {0, 0, rows, elements}, isa::kOperandSlots)});
-    if (!work_.is_direct()) place_columns(col_phase, out, rows, cols);
+    if (!placed) place_columns(col_phase, out, rows, cols);
   }
 
-  void step_taps(const KernelTap *taps, unsigned count, bool continues, const PlaceTile &to, const Part &results) {
+  void step_taps(const KernelTap *taps, unsigned count, bool continues, const VectorTile &to, std::size_t panel) {
+    const Part results{0, 0, to.rows, to.cols};
     std::vector<VectorTile> tiles;
     for (unsigned i = 0; i < count; ++i) {
       const KernelTap &tap = taps[i];
       const std::int32_t row = static_cast<std::int32_t>(first_.rows) + floor_div(tap.row, in_stride()) - first_row();
       const std::int32_t col = static_cast<std::int32_t>(work_.cols.in_stride * first_.cols) + tap.col;
-      tiles.push_back(part(layout_.in[static_cast<std::size_t>(phase_of(tap.row))],
-                           {static_cast<std::size_t>(row), column(col), results.rows, results.cols}, i));
-      VectorTile w = part(layout_.spread, {tap.number, 0, 1, results.cols}, count + i);
+      tiles.push_back(pixels(layout_.in[static_cast<std::size_t>(phase_of(tap.row))],
+                             {static_cast<std::size_t>(row), column(col), results.rows, results.cols}, i,
+                             {panel, work_.cols.in_stride}));
+      VectorTile w = pixels(layout_.spread, {tap.number, 0, 1, results.cols}, count + i, {panel});
       w.same_step = true;
       tiles.push_back(w);
     }
-    if (continues) tiles.push_back(part(layout_.sums, results, 2 * count));
-    tiles.push_back(part(to, results, isa::kOperandSlots));
+    if (continues) tiles.push_back(pixels(layout_.sums, results, 2 * count, {panel}));
+    tiles.push_back(to);
     add_run(ImagePrograms::taps(count, continues), results.cols, results.rows, std::move(tiles));
   }
 
@@ -286,7 +312,7 @@ private:
     const std::size_t end = std::min<std::size_t>((first_.cols + size_.cols) * work_.cols.out_stride, work_.cols.out);
     AreaTile t;
     t.value = kImageResult;
-    t.first = ((image_ * work_.rows.out + first * stride + p) * work_.cols.out + begin) * work_.channels;
+    t.first = ((image_ * work_.result_rows() + first * stride + p) * work_.cols.out + begin) * work_.channels;
     t.pitch = stride * work_.out_row();
     t.rows = static_cast<std::uint32_t>(rows);
     t.cols = static_cast<std::uint32_t>((end - begin) * work_.channels);
@@ -300,7 +326,7 @@ private:
   std::uint32_t lanes_;
   std::size_t image_;
   ImageArea first_, size_;
-  std::size_t width_;        ///< pixels computed side by side
+  std::size_t panels_;       ///< runs that each take a panel of every pixel
   PixelRange read_, inside_; ///< columns that are read, and those that the image has
   Area area_;
 };
@@ -308,9 +334,9 @@ private:
 } // namespace
 
 std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &npu) {
-  const ImageWork image = image_work(work);
-  const std::optional<ImageLayout> layout = choose_image_layout(image, npu);
+  const std::optional<ImageLayout> layout = choose_image_layout(work, npu);
   if (!layout) return std::nullopt;
+  const ImageWork &image = layout->work;
   AreaPlan plan;
   plan.programs = ImagePrograms::all(image, *layout);
   for (std::size_t n = 0; n < image.batch; ++n)

@@ -1,5 +1,6 @@
 #include "compiler/depthwise/image_layout.hpp"
 
+#include "compiler/depthwise/part_sizes.hpp"
 #include "compiler/depthwise/plans.hpp"
 #include "compiler/depthwise/programs.hpp"
 #include "compiler/vector_stream/stage/lane_cycles.hpp"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace gradweave::compiler::depthwise {
 namespace {
@@ -23,7 +23,7 @@ ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool b
   l.area = area;
   l.by_rows = by_rows;
   l.width = ImageLayout::width_of(work, area.cols);
-  l.in_width = l.width + static_cast<std::size_t>(work.cols.most - work.cols.least);
+  l.in_width = ImageLayout::span_of(work, area.cols) + static_cast<std::size_t>(work.cols.most - work.cols.least);
   l.in_rows = area.rows + static_cast<std::size_t>(most_row(work.rows) - least_row(work.rows));
   l.guard = divide_up(static_cast<std::size_t>(std::max(0, -work.cols.least)) * c, lanes);
   l.copies = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(l.width))));
@@ -42,11 +42,11 @@ ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool b
   return l;
 }
 
-/// Whether a kernel's rows follow one another in the image, one way or the other, and all columns are results.
+/// Whether a kernel's rows follow one another in the image, one way or the other, and all strips are results.
 bool can_go_by_rows(const ImageWork &work) {
   const Axis &rows = work.rows;
-  return work.is_direct() && rows.in_stride == 1 && rows.out_stride == 1 &&
-         static_cast<std::size_t>(rows.most - rows.least) + 1 == work.kernel_height() &&
+  return (work.is_direct() || work.by_panels) && work.cols.out_stride == 1 && rows.in_stride == 1 &&
+         rows.out_stride == 1 && static_cast<std::size_t>(rows.most - rows.least) + 1 == work.kernel_height() &&
          has_image_rows(work.kernel_height(), work.kernel_width);
 }
 
@@ -62,25 +62,33 @@ bool image_fits(const ImageWork &work, const ImageLayout &l, const NpuConfig &np
       std::max({l.guard * npu.lanes() + l.in_width * work.channels + npu.lanes(), (l.copies + l.width) * work.channels,
                 l.area.cols * work.cols.out_stride * work.channels + npu.lanes()});
   if (l.by_rows && !has_steps(work, l)) return false;
+  if (l.area.rows < work.row_step && l.area.rows < work.rows.positions()) return false; // each stores something
+  if (work.by_panels) {
+    const std::size_t apart = work.channels / npu.lanes() * std::max(work.cols.in_stride, work.cols.out_stride);
+    const std::size_t panel = std::max(l.in.front().pstride, l.out.front().pstride);
+    if (std::max(apart * panel, work.channels / npu.lanes() * l.spread.pstride) > kMostInField) return false;
+  }
   return longest <= kMostInField && l.in_rows <= kMostInField && l.rows <= place_rows(npu);
 }
 
 /// Cycles of an area's runs, and of its transfers, nearly.
 std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
-  const std::size_t strips = divide_up(l.width * work.channels, npu.lanes());
+  const std::size_t runs = work.by_panels ? work.channels / npu.lanes() : 1;
+  const std::size_t strips = divide_up(l.width * work.channels, npu.lanes()) / runs;
   if (l.by_rows)
-    return kRunCycles + lane_cycles(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width),
-                                    {strips, l.in_rows}, npu);
+    return runs * (kRunCycles + lane_cycles(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width),
+                                            {strips, l.in_rows}, npu));
   const LaneShape shape{strips, l.area.rows};
   std::uint64_t cycles = 0;
   for (const AxisPhase &r : work.rows.phases)
     for (const AxisPhase &c : work.cols.phases) {
       const std::size_t taps = r.taps.size() * c.taps.size();
       for (std::size_t t = 0; t < taps; t += kMostTaps)
-        cycles += kRunCycles +
-                  lane_cycles(image_taps(static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps - t)), t != 0),
-                              shape, npu);
-      if (!work.is_direct())
+        cycles +=
+            runs * (kRunCycles +
+                    lane_cycles(image_taps(static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps - t)), t != 0),
+                                shape, npu));
+      if (!work.is_direct() && !work.by_panels)
         cycles += l.area.cols *
                   (kRunCycles + lane_cycles(copies(), {divide_up(work.channels, npu.lanes()), l.area.rows}, npu));
     }
@@ -89,16 +97,9 @@ std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuC
 
 std::uint64_t bus_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
   const std::size_t in = l.in_rows * l.in_width * l.in.size() * 2;
-  const std::size_t out = l.area.rows * l.area.cols * work.cols.out_stride * l.out.size() * (work.fp32 ? 4 : 2);
+  const std::size_t out =
+      l.area.rows * l.area.cols * work.cols.out_stride * l.out.size() * (work.fp32 ? 4 : 2) / work.row_step;
   return (in + out) * work.channels * 8 / (5 * npu.bus_bytes); // memory gives some five eighths of what the bus could
-}
-
-/// The sizes of parts if `all` is cut into 1, 2, ... parts, descending.
-std::vector<std::size_t> sizes_of(std::size_t all) {
-  std::set<std::size_t, std::greater<>> sizes;
-  for (std::size_t parts = 1; parts <= all; ++parts)
-    sizes.insert(divide_up(all, parts));
-  return {sizes.begin(), sizes.end()};
 }
 
 AxisShape rows_of(const Convolution &c) {
@@ -107,8 +108,6 @@ AxisShape rows_of(const Convolution &c) {
 AxisShape cols_of(const Convolution &c) {
   return {c.width, c.out_width(), c.kernel_width, c.stride_width, c.pad_left, c.dilation_width};
 }
-
-} // namespace
 
 ImageWork image_work(const DepthwiseWork &work) {
   const Convolution &conv = work.conv;
@@ -125,25 +124,48 @@ ImageWork image_work(const DepthwiseWork &work) {
   return image;
 }
 
-std::optional<ImageLayout> choose_image_layout(const ImageWork &work, const NpuConfig &npu) {
+/// The same with results of all rows, those that a stride leaves out among them.
+ImageWork with_all_rows(const ImageWork &work, const AxisShape &rows) {
+  ImageWork all = work;
+  all.row_step = rows.stride;
+  all.rows = forward_axis({rows.image, (rows.result - 1) * rows.stride + 1, rows.kernel, 1, rows.pad, rows.dilation});
+  return all;
+}
+
+/// The layout of the areas that take the least time, nearly, of those by rows only or of others only.
+std::optional<ImageLayout> choose(const ImageWork &work, bool by_rows, const NpuConfig &npu) {
+  if (by_rows && !can_go_by_rows(work)) return std::nullopt;
   std::optional<ImageLayout> best;
-  std::uint64_t least = 0;
-  const auto judge = [&](ImageLayout layout) {
-    if (!image_fits(work, layout, npu)) return;
-    const ImageArea &area = layout.area;
-    const std::uint64_t areas =
-        work.batch * divide_up(work.rows.positions(), area.rows) * divide_up(work.cols.positions(), area.cols);
-    const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
-    const std::uint64_t cycles = areas * std::max(runs, bus) + std::min(runs, bus);
-    if (best && cycles >= least) return;
-    least = cycles;
-    best = std::move(layout);
-  };
-  for (const std::size_t cols : sizes_of(work.cols.positions()))
-    for (const std::size_t rows : sizes_of(work.rows.positions())) {
-      judge(image_layout_of(work, {rows, cols}, false, npu));
-      if (can_go_by_rows(work)) judge(image_layout_of(work, {rows, cols}, true, npu));
+  for (const std::size_t cols : part_sizes(work.cols.positions()))
+    for (const std::size_t rows : part_sizes(work.rows.positions())) {
+      ImageLayout layout = image_layout_of(work, {rows, cols}, by_rows, npu);
+      if (!image_fits(work, layout, npu)) continue;
+      const std::uint64_t areas =
+          work.batch * divide_up(work.rows.positions(), rows) * divide_up(work.cols.positions(), cols);
+      const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
+      layout.cycles = areas * std::max(runs, bus) + std::min(runs, bus);
+      if (!best || layout.cycles < best->cycles) best = std::move(layout);
     }
+  if (best) best->work = work;
+  return best;
+}
+
+} // namespace
+
+std::optional<ImageLayout> choose_image_layout(const DepthwiseWork &work, const NpuConfig &npu) {
+  const AxisShape rows = rows_of(work.conv);
+  ImageWork image = image_work(work);
+  std::optional<ImageLayout> best = choose(image, false, npu);
+  const auto take = [&](const ImageWork &other, bool by_rows) {
+    std::optional<ImageLayout> layout = choose(other, by_rows, npu);
+    if (layout && (!best || layout->cycles < best->cycles)) best = std::move(layout);
+  };
+  take(image, true);
+  if (!image.is_direct() && image.channels % npu.lanes() == 0) {
+    image.by_panels = true;
+    take(image, false);
+  }
+  if (work.product == DepthwiseProduct::kY && rows.stride > 1) take(with_all_rows(image, rows), true);
   return best;
 }
 

@@ -18,16 +18,19 @@ struct ImageWork {
   std::size_t batch = 1, channels = 1, taps = 1; ///< channels: of a pixel in memory, gaps included
   std::size_t kernels = 1;                       ///< channels that have weights
   std::uint32_t kernel_width = 1;
-  bool fp32 = false; ///< the result
+  bool fp32 = false;          ///< the result
+  std::uint32_t row_step = 1; ///< rows of `rows` from one row of the result to the next: those between are left out
+  /// With a stride along the columns: pixels are whole panels, of which a run takes one of each pixel that counts.
+  bool by_panels = false;
 
   std::size_t in_row() const { return cols.in * channels; } ///< elements of a row
   std::size_t out_row() const { return cols.out * channels; }
+  std::size_t result_rows() const { return (rows.out - 1) / row_step + 1; }
   std::size_t kernel_height() const { return taps / kernel_width; }
   std::size_t pairs() const { return (taps + 1) / 2; } ///< of weights
   /// Columns of the result lie as they are computed.
   bool is_direct() const { return cols.in_stride == 1 && cols.out_stride == 1; }
 };
-ImageWork image_work(const DepthwiseWork &work);
 
 /// Positions of an area, of each axis; of all phases.
 struct ImageArea {
@@ -35,8 +38,11 @@ struct ImageArea {
 };
 
 /// A place with an area's tiles. Where the image is read with a stride, rows of each phase are a tile of their own, and
-/// results are computed for all columns, of which only some are taken.
+/// results are computed for all columns, of which only some are taken, unless pixels are whole panels.
 struct ImageLayout {
+  /// What is cut: of a work with a stride maybe one with all rows, of which some are left out (ImageWork::row_step).
+  ImageWork work;
+  std::uint64_t cycles = 0; ///< nearly
   ImageArea area;           ///< the largest
   std::size_t width = 0;    ///< pixels computed side by side
   std::size_t in_width = 0; ///< pixels that they read
@@ -52,11 +58,15 @@ struct ImageLayout {
   PlaceTile sums;
   std::size_t rows = 0; ///< of the scratchpad
 
+  /// Pixels of what is read from the first of so many positions to the last.
+  static std::size_t span_of(const ImageWork &work, std::size_t cols) { return work.cols.in_stride * (cols - 1) + 1; }
   /// Pixels computed side by side for so many positions.
-  static std::size_t width_of(const ImageWork &work, std::size_t cols) { return work.cols.in_stride * (cols - 1) + 1; }
+  static std::size_t width_of(const ImageWork &work, std::size_t cols) {
+    return work.by_panels ? cols : span_of(work, cols);
+  }
 };
 
 /// The layout of the areas that take the least time, nearly; none fits: nothing.
-std::optional<ImageLayout> choose_image_layout(const ImageWork &work, const NpuConfig &npu);
+std::optional<ImageLayout> choose_image_layout(const DepthwiseWork &work, const NpuConfig &npu);
 
 } // namespace gradweave::compiler::depthwise

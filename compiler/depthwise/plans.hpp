@@ -1,4 +1,4 @@
-// The two ways to cut a depthwise convolution into areas.
+// Areas of depthwise convolutions whose result is an image.
 #pragma once
 
 #include "compiler/depthwise/work.hpp"
@@ -12,8 +12,7 @@
 
 namespace gradweave::compiler::depthwise {
 
-std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &npu);  ///< Y and dX
-std::optional<AreaPlan> weight_areas(const DepthwiseWork &work, const NpuConfig &npu); ///< dW
+std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &npu); ///< Y and dX
 
 constexpr std::uint64_t kRunCycles = 30; ///< of a VECTOR and its TILEs, beside its lines, nearly
 

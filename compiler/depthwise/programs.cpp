@@ -82,14 +82,15 @@ Program image_rows(unsigned kernel_height, unsigned kernel_width) {
   return p;
 }
 
-Program weight_taps(unsigned taps) {
+Program diagonal() {
+  constexpr std::uint8_t kElement = 0, kLane = 1, kIsThere = 2;
+  constexpr std::uint32_t kOfLane = 0, kOfStep = 2;
   Program p;
-  for (unsigned i = 0; i < taps; ++i) {
-    const auto sum = static_cast<std::uint8_t>(i);
-    p.sections[0].push_back(copy(sum, tile(taps + 1 + i)));
-    p.sections[1].push_back(step(sum, tile(i), tile(taps), reg(i)));
-    p.sections[2].push_back(copy(output(i), reg(i)));
-  }
+  p.sections[0] = {copy(kElement, constant()), {Op::INDEX, kLane, {}, kOfLane}};
+  p.sections[1] = {{Op::INDEX, kIsThere, {}, kOfStep},
+                   {Op::EQ, kIsThere, {reg(kLane), reg(kIsThere)}, 0}, // exact: both are subnormal
+                   {Op::SELECT, kElement, {reg(kIsThere), tile(0), reg(kElement)}, 0}};
+  p.sections[2] = {copy(output(0), reg(kElement))};
   return p;
 }
 

@@ -25,8 +25,7 @@ isa::vector::Program pairs();
 isa::vector::Program image_rows(unsigned kernel_height, unsigned kernel_width);
 /// Whether there are tiles and registers for it.
 bool has_image_rows(std::size_t kernel_height, std::size_t kernel_width);
-/// `taps` sums of their own over the steps, from those in the last tiles: t0, t1, ... by the tile behind them. o(i) is
-/// the i-th sum behind the last step.
-isa::vector::Program weight_taps(unsigned taps);
+/// o0 = of each strip of t0, whose steps are the rows of a matrix, the diagonal.
+isa::vector::Program diagonal();
 
 } // namespace gradweave::compiler::depthwise

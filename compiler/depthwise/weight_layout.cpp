@@ -1,57 +1,203 @@
 #include "compiler/depthwise/weight_layout.hpp"
 
+#include "compiler/depthwise/part_sizes.hpp"
 #include "compiler/depthwise/plans.hpp"
+#include "compiler/depthwise/programs.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/vector_stream/stage/lane_cycles.hpp"
 #include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace gradweave::compiler::depthwise {
 namespace {
 
-constexpr std::size_t kWeightAreas = 8; ///< if there are so many, transfers and lanes overlap but at both ends
+// What fields of WGRAD hold (docs/isa.md).
+constexpr std::size_t kWidest = 2047, kHighest = 1023;
+constexpr std::int32_t kFarthest = 127;
 
-WeightLayout weight_layout_of(const Convolution &conv, std::size_t channels, std::size_t rows, const NpuConfig &npu) {
-  const Axis cols = forward_axis(
-      {conv.width, conv.out_width(), conv.kernel_width, conv.stride_width, conv.pad_left, conv.dilation_width});
-  const auto stride = static_cast<std::int32_t>(conv.stride_width);
-  WeightLayout l;
-  l.channels = channels;
-  l.rows = rows;
-  l.panels = divide_up(channels, npu.lanes());
-  l.first_col = floor_div(cols.least, stride);
-  l.width = conv.out_width() + static_cast<std::size_t>(floor_div(cols.most, stride) - l.first_col);
-  l.height = (rows - 1) * conv.stride_height + std::size_t{conv.kernel_height - 1} * conv.dilation_height + 1;
-  PlaceLayout place(npu.lanes());
-  for (std::uint32_t p = 0; p < conv.stride_width; ++p)
-    l.planes.push_back(place.add(l.width * l.height, channels));
-  const std::size_t copies = l.panels == 1 ? std::size_t{conv.kernel_height} : l.panels;
-  l.dy = place.add(rows * conv.out_width(), copies * npu.lanes());
-  l.result = place.add(channels, std::size_t{conv.kernel_height} * conv.kernel_width, true);
-  l.sums = {0, 2, true};
-  l.spm_rows = place.rows();
-  return l;
+constexpr std::uint64_t kLatency = 150; ///< of an area's LOADs, nearly
+/// One part of so many of what memory takes beside the array: others in the stream wait for memory, too.
+constexpr std::uint64_t kMoved = 4;
+
+/// Along one axis: phases of the image that taps read, and the moves of taps within their phase.
+struct PhasedAxis {
+  struct Phase {
+    std::uint32_t phase = 0, size = 0; ///< pixels
+  };
+  std::vector<Phase> phases;
+  std::int32_t least = 0, most = 0; ///< moves
+  std::size_t largest = 0;          ///< pixels of a phase
+  bool legal = true;                ///< each phase has pixels, and moves fit their fields
+};
+
+PhasedAxis phased(const Axis &axis) {
+  PhasedAxis phased;
+  const auto stride = static_cast<std::int32_t>(axis.in_stride);
+  std::set<std::uint32_t> phases;
+  for (const AxisTap &tap : axis.phases.front().taps)
+    phases.insert(static_cast<std::uint32_t>(tap.offset - floor_div(tap.offset, stride) * stride));
+  for (const std::uint32_t phase : phases) {
+    const std::uint32_t size = phase < axis.in ? (axis.in - phase - 1) / axis.in_stride + 1 : 0;
+    phased.phases.push_back({phase, size});
+    phased.largest = std::max<std::size_t>(phased.largest, size);
+    phased.legal = phased.legal && size > 0;
+  }
+  phased.least = floor_div(axis.least, stride);
+  phased.most = floor_div(axis.most, stride);
+  phased.legal = phased.legal && phased.least >= -kFarthest && phased.most <= kFarthest;
+  return phased;
 }
 
-bool weights_fit(const Convolution &conv, const WeightLayout &l, const NpuConfig &npu) {
-  const std::size_t sums = std::size_t{conv.kernel_height} * conv.kernel_width * l.panels;
-  const std::size_t longest = std::max({l.width * l.height, l.rows * conv.out_width(), (l.panels + 1) * npu.lanes(),
-                                        (conv.kernel_height + 1) * std::size_t{npu.lanes()}, sums});
-  return longest <= kMostInField && sums * 2 <= state_rows(npu) && l.spm_rows <= place_rows(npu);
-}
+class WeightLayouts {
+public:
+  WeightLayouts(const DepthwiseWork &work, const NpuConfig &npu)
+      : conv_(work.conv), npu_(npu),
+        y_(phased(forward_axis({conv_.height, conv_.out_height(), conv_.kernel_height, conv_.stride_height,
+                                conv_.pad_top, conv_.dilation_height}))),
+        x_(phased(forward_axis({conv_.width, conv_.out_width(), conv_.kernel_width, conv_.stride_width, conv_.pad_left,
+                                conv_.dilation_width}))) {}
+
+  std::optional<WeightLayout> choose() {
+    if (!y_.legal || !x_.legal || grid_w() > kWidest || grid_h() > kHighest) return std::nullopt;
+    const std::size_t most = std::min<std::size_t>({npu_.rows, npu_.cols, conv_.channels}), beat = npu_.bus_bytes / 2;
+    judge_blocks(most);
+    if (most > beat && most % beat != 0) judge_blocks(most / beat * beat); // no beat has channels of two blocks
+    return std::move(best_);
+  }
+
+private:
+  struct Cut {
+    std::size_t block, blocks, taps, rows, images;
+  };
+
+  std::size_t grid_w() const { return std::max<std::size_t>(conv_.out_width(), x_.largest); }
+  std::size_t grid_h() const { return std::max<std::size_t>(conv_.out_height(), y_.largest); }
+  std::size_t all_taps() const { return std::size_t{conv_.kernel_height} * conv_.kernel_width; }
+  void judge_blocks(std::size_t block) {
+    for (const std::size_t blocks : part_sizes(divide_up(conv_.channels, block))) {
+      for (const std::size_t images : part_sizes(conv_.batch))
+        judge_taps({block, blocks, 0, conv_.out_height(), images});
+      for (const std::size_t rows : part_sizes(conv_.out_height()))
+        if (rows < conv_.out_height()) judge_taps({block, blocks, 0, rows, 1});
+    }
+  }
+
+  bool is_whole(const Cut &cut) const { return cut.rows == conv_.out_height(); }
+  std::size_t lines(const Cut &cut) const { return (is_whole(cut) ? cut.images * grid_h() : cut.rows) * grid_w(); }
+
+  /// With as many taps as fit.
+  void judge_taps(Cut cut) {
+    for (const std::size_t taps : part_sizes(all_taps())) {
+      bool fitted = false;
+      for (const Apart apart : {Apart::kAll, Apart::kOperands, Apart::kNone}) {
+        cut.taps = taps;
+        WeightLayout l = layout_of(cut, apart);
+        if (!fits(l, cut)) continue;
+        const std::uint64_t cycles = cycles_of(l, cut);
+        fitted = true;
+        if (best_ && cycles >= least_) continue;
+        least_ = cycles;
+        best_ = std::move(l);
+      }
+      if (fitted) return;
+    }
+  }
+
+  WeightLayout layout_of(const Cut &cut, Apart apart) const {
+    WeightLayout l;
+    l.block = cut.block;
+    l.blocks = cut.blocks;
+    l.taps = cut.taps;
+    l.rows = cut.rows;
+    l.images = cut.images;
+    l.grid_w = grid_w();
+    l.grid_h = grid_h();
+    l.first = is_whole(cut) ? 0 : y_.least;
+    l.height = is_whole(cut) ? cut.images * l.grid_h : cut.rows + static_cast<std::size_t>(y_.most - y_.least);
+    l.apart = apart;
+    PlaceLayout place(npu_.lanes());
+    // Taps may not move beyond the scratchpad, though what they read there is masked; behind X there is dY.
+    const auto width = static_cast<std::int32_t>(l.grid_w);
+    const std::int32_t before = -(is_whole(cut) ? y_.least * width + x_.least : x_.least),
+                       behind = is_whole(cut) ? y_.most * width + x_.most : x_.most;
+    if (before > 0) place.add(static_cast<std::size_t>(before), 1);
+    const std::size_t lanes = cut.blocks * npu_.lanes();
+    for (const PhasedAxis::Phase &y : y_.phases)
+      for (const PhasedAxis::Phase &x : x_.phases)
+        l.planes.push_back({y.phase, x.phase, y.size, x.size, {}});
+    for (std::size_t p = 0; p < 2; ++p)
+      for (WeightPlane &plane : l.planes)
+        plane.places.at(p) = place.add(l.height * l.grid_w, lanes);
+    const auto begin_bank = [&] { place.add(round_up(place.rows(), npu_.bank_rows()) - place.rows(), 1); };
+    if (apart != Apart::kNone) begin_bank();
+    const std::size_t x_end = place.rows();
+    for (PlaceTile &tile : l.dy)
+      tile = place.add(lines(cut), lanes);
+    if (apart == Apart::kAll) begin_bank();
+    l.sums = place.add(cut.block, cut.blocks * cut.taps * npu_.lanes(), true);
+    l.lines = place.add(1, cut.taps * npu_.lanes(), true);
+    l.result = place.add(cut.blocks * cut.block, cut.taps, true);
+    if (behind > 0) place.add(std::max(place.rows(), x_end + static_cast<std::size_t>(behind)) - place.rows(), 1);
+    l.spm_rows = place.rows();
+    return l;
+  }
+
+  /// Whether fields of commands and the scratchpad have room.
+  bool fits(const WeightLayout &l, const Cut &cut) const {
+    const std::size_t longest = std::max({l.height * l.grid_w, lines(cut), l.channels(), cut.taps * npu_.lanes()});
+    return longest <= kMostInField && l.spm_rows <= npu_.spm_rows();
+  }
+
+  /// Cycles of all passes, nearly: the greater of array and memory, and what does not overlap.
+  std::uint64_t cycles_of(const WeightLayout &l, const Cut &cut) const {
+    const std::size_t areas =
+        is_whole(cut) ? divide_up(conv_.batch, cut.images) : conv_.batch * divide_up(conv_.out_height(), cut.rows);
+    const std::size_t steps = l.apart == Apart::kNone ? 2 * lines(cut) : lines(cut) + lines_of_sums_beside(l);
+    std::uint64_t cycles = 0, first = 0;
+    for (std::size_t channel = 0; channel < conv_.channels; channel += l.channels()) {
+      const std::size_t channels = std::min<std::size_t>(l.channels(), conv_.channels - channel),
+                        blocks = divide_up(channels, l.block);
+      const std::uint64_t memory = memory_cycles(l, cut, channel * 2, channels * 2);
+      for (std::size_t tap = 0; tap < all_taps(); tap += l.taps) {
+        const std::size_t taps = std::min(l.taps, all_taps() - tap);
+        const std::uint64_t array = blocks * taps * std::max<std::uint64_t>(steps, shortest_block(npu_));
+        cycles += areas * (std::max(array, memory) + memory / kMoved) +
+                  blocks * (lane_cycles(diagonal(), {taps, l.block}, npu_) + taps * kRunCycles);
+        first = std::min(array, memory);
+      }
+    }
+    return cycles + first;
+  }
+
+  /// Lines of a product's sums that are read instead of dY's, on average: those in the macro-bank where dY ends.
+  std::size_t lines_of_sums_beside(const WeightLayout &l) const {
+    const std::size_t all = l.lines.row - l.sums.row, bank = npu_.bank_rows();
+    const std::size_t beside = l.apart == Apart::kAll ? 0 : round_up(std::size_t{l.sums.row}, bank) - l.sums.row;
+    return l.block * std::min(beside, all) / all;
+  }
+
+  /// Of an area, from when there is room: a row of a tile is a pixel, of whole beats; memory gives some two thirds of
+  /// what the bus could.
+  std::uint64_t memory_cycles(const WeightLayout &l, const Cut &cut, std::size_t first, std::size_t bytes) const {
+    std::uint64_t pixels = lines(cut);
+    for (const WeightPlane &plane : l.planes)
+      pixels += std::min<std::uint64_t>(l.height, std::uint64_t{plane.height} * cut.images) * plane.width;
+    return pixels * divide_up(first % npu_.bus_bytes + bytes, npu_.bus_bytes) * 3 / 2 + kLatency;
+  }
+
+  const Convolution &conv_;
+  const NpuConfig &npu_;
+  PhasedAxis y_, x_;
+  std::optional<WeightLayout> best_;
+  std::uint64_t least_ = 0;
+};
 
 } // namespace
 
-std::optional<WeightLayout> choose_weight_layout(const Convolution &conv, const NpuConfig &npu) {
-  const std::size_t all = divide_up(conv.channels, npu.lanes());
-  for (std::size_t parts = 1; parts <= all; ++parts) {
-    const std::size_t channels = std::min<std::size_t>(conv.channels, divide_up(all, parts) * npu.lanes());
-    const std::size_t most =
-        std::max<std::size_t>(1, divide_up(std::size_t{conv.batch} * conv.out_height(), kWeightAreas));
-    for (std::size_t rows = std::min<std::size_t>(most, conv.out_height()); rows > 0; --rows)
-      if (WeightLayout layout = weight_layout_of(conv, channels, rows, npu); weights_fit(conv, layout, npu))
-        return layout;
-  }
-  return std::nullopt;
+std::optional<WeightLayout> choose_weight_layout(const DepthwiseWork &work, const NpuConfig &npu) {
+  return WeightLayouts(work, npu).choose();
 }
 
 } // namespace gradweave::compiler::depthwise

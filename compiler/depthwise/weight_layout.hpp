@@ -1,10 +1,12 @@
-// How dW of a depthwise convolution is cut, and where the tiles of an area lie.
+// How dW of a depthwise convolution is cut, and where its tiles lie in the scratchpad.
 #pragma once
 
 #include "compiler/depthwise/axis.hpp"
 #include "compiler/depthwise/work.hpp"
 #include "compiler/vector_stream/group/place_tile.hpp"
+#include "sw_models/config/npu_config.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,24 +14,40 @@
 
 namespace gradweave::compiler::depthwise {
 
-/// A place with an area's tiles, whose rows are pixels. X lies in planes of columns by their phase, with zeros around
-/// each row of the image; each row begins in the same lane, so that rows a tap apart are panels of one tile.
-struct WeightLayout {
-  std::size_t channels = 1, rows = 1; ///< of the largest area
-  std::size_t panels = 1;             ///< of a pixel's channels
-  std::int32_t first_col = 0;         ///< of a plane, counted in its phase
-  std::size_t width = 0, height = 0;  ///< of a plane
-  std::vector<PlaceTile> planes;      ///< by phases of columns
-  PlaceTile dy;                       ///< with a copy for each row of the kernel, as panels, if those are lanes
-  PlaceTile result;                   ///< channels by taps
-  PlaceTile sums;                     ///< in the region for chains: a line for each tap and panel
-  std::size_t spm_rows = 0;
-
-  /// Rows of the kernel whose lanes are side by side: all, where a panel has all channels; else one.
-  std::size_t kernel_rows(const Convolution &conv) const { return panels == 1 ? conv.kernel_height : 1; }
+/// Pixels of X of one phase, a line each: rows of the grid from `first` on, counted from the area's first one.
+struct WeightPlane {
+  std::uint32_t phase_y = 0, phase_x = 0;
+  std::uint32_t height = 0, width = 0; ///< of the phase
+  std::array<PlaceTile, 2> places;     ///< areas take turns
 };
 
-/// None fits: nothing.
-std::optional<WeightLayout> choose_weight_layout(const Convolution &conv, const NpuConfig &npu);
+/// What is in macro-banks of its own, so that the array reads it in the same cycle as the others.
+enum class Apart : std::uint8_t { kAll, kOperands, kNone };
+
+/// Channels go in blocks, a panel each, and areas have several of them. An area is some rows of the grid of an image,
+/// or whole images; a pass is all areas of the same channels and taps.
+struct WeightLayout {
+  std::size_t block = 1;              ///< channels of a block at most: rows and columns of a product
+  std::size_t blocks = 1;             ///< of an area at most
+  std::size_t taps = 1;               ///< of a pass at most
+  std::size_t rows = 1;               ///< of the grid, of an area at most
+  std::size_t images = 1;             ///< of an area at most; more than 1: whole ones
+  std::size_t grid_w = 0, grid_h = 0; ///< lines of a row, rows of an image
+  std::int32_t first = 0;             ///< row of a plane where its tile begins; of whole images 0
+  std::size_t height = 0;             ///< rows of a plane's tile
+  std::vector<WeightPlane> planes;
+  std::array<PlaceTile, 2> dy;
+  PlaceTile sums;   ///< products, a panel for each block and tap
+  PlaceTile lines;  ///< a tap's diagonal each
+  PlaceTile result; ///< channels by taps
+  std::size_t spm_rows = 0;
+  Apart apart = Apart::kAll;
+
+  std::size_t channels() const { return blocks * block; }
+};
+
+/// The layout that takes the least time, nearly. None fits, or the array's commands have no form for the convolution:
+/// nothing.
+std::optional<WeightLayout> choose_weight_layout(const DepthwiseWork &work, const NpuConfig &npu);
 
 } // namespace gradweave::compiler::depthwise

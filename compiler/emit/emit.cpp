@@ -46,8 +46,8 @@ isa::DmaCommand dma_command(const Action &a, const TileForm &form, const RowRun 
   d.store = a.kind == Action::Kind::kStore;
   d.fp32 = a.fp32;
   // The action's address is that of the rectangle's row as if it were one of the tensor.
-  const auto &[address, pitch] = a.memory;
-  d.dram_addr = address - std::uint64_t{a.row} * pitch + std::uint64_t{run.row} * pitch;
+  const std::uint32_t pitch = a.memory.pitch;
+  d.dram_addr = a.memory.address - std::uint64_t{a.row} * pitch + std::uint64_t{run.row} * pitch;
   d.pitch = pitch * run.step;
   d.rows = run.rows;
   d.cols = form.cols;
@@ -138,6 +138,7 @@ void emit_action(std::size_t index, const Program &program, const std::vector<Ha
                  const NpuConfig &npu, Sink &sink) {
   const Action &a = program.actions[index];
   if (const VectorPiece *piece = piece_of(program, a)) return sink.put(*piece);
+  if (a.kind == Action::Kind::kRows && handshakes[index].posts == 0) return; // nobody waits
   Tokens tokens(handshakes[index], engine_of(a));
   const TileForm &form = program.form(a);
   CommandInfo info{a.tensor, a.row, a.col, form.rows, form.cols, a.spill};
@@ -156,7 +157,7 @@ void emit_action(std::size_t index, const Program &program, const std::vector<Ha
   }
   isa::Decoded d;
   tokens.take_waits(d.sync);
-  if (a.kind == Action::Kind::kGate || a.kind == Action::Kind::kDone)
+  if (a.kind == Action::Kind::kGate || a.kind == Action::Kind::kRows || a.kind == Action::Kind::kDone)
     d.op = sync.op;
   else if (a.computes())
     put_product(a, program, npu, info, d);

@@ -219,12 +219,14 @@ template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
   };
   const auto tensor = static_cast<std::size_t>(a.binding) + 1; // no binding, -1: 0
   if (tensor >= stored_.size()) stored_.resize(tensor + 1, kNone);
+  const auto stored = [&] { return a.memory.stored_by == Action::kLast ? stored_[tensor] : a.memory.stored_by; };
   if (a.kind == Action::Kind::kGate) {
-    need(stored_[tensor], kStoreEngine);
+    need(stored(), kStoreEngine);
     return need(vector_done_, kStoreEngine);
   }
-  if (a.kind == Action::Kind::kDone) {
-    stored_[tensor] = vector_done_ = now_;
+  if (a.kind == Action::Kind::kRows || a.kind == Action::Kind::kDone) {
+    stored_[tensor] = now_;
+    if (a.kind == Action::Kind::kDone) vector_done_ = now_;
     return;
   }
   if (a.kind == Action::Kind::kLoad) {
@@ -233,7 +235,7 @@ template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
       need(last(spill_store_, a.memory.address), kStoreEngine);
       spill_load_[a.memory.address] = now_;
     } else { // elements are stored once; tiles may be cut differently, so all that was stored must have arrived
-      need(stored_[tensor], kStoreEngine);
+      need(stored(), kStoreEngine);
     }
   } else {
     read(a.place, false);

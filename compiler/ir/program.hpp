@@ -75,13 +75,18 @@ struct Spot {
 
 /// A command, or several, before encoding. A program has as many as commands: they are as small as these.
 struct Action {
-  /// kGate: LOADs behind it find in memory what was stored of the binding's tensor, and the rows of the vector unit
-  /// free. kPiece: commands of a VectorSection. kDone: all that its section stores of the binding's tensor.
-  enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd, kGate, kPiece, kDone };
+  /// kGate: LOADs behind it find in memory what was stored of the binding's tensor, and the first of a section the rows
+  /// of the vector unit free. kPiece: commands of a VectorSection. kRows: what its pieces so far store of the binding's
+  /// tensor. kDone: all that it stores.
+  enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd, kGate, kPiece, kRows, kDone };
+  static constexpr std::int32_t kLast = -1;
   /// Of a LOAD or STORE, in device memory.
   struct Memory {
     std::uint64_t address = 0;
     std::uint32_t pitch = 0;
+    /// Of a LOAD of elements, or a gate: the action that stores what it needs, by index; kLast: the last one that
+    /// stores anything of the tensor.
+    std::int32_t stored_by = kLast;
   };
   /// Of a GEMM; of an ADD the sums a and cin.
   struct Operands {
@@ -100,7 +105,7 @@ struct Action {
   Spot place;                         ///< of what is moved, or of the result
   union {
     Operands in;   ///< if it computes
-    Memory memory; ///< if it moves
+    Memory memory; ///< if it moves, or is a gate
   };
 
   Action() : in() {}

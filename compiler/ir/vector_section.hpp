@@ -10,16 +10,6 @@
 
 namespace gradweave::compiler {
 
-/// Commands that stay together. Between two pieces of a section there may be anything but pieces of another section.
-struct VectorPiece {
-  std::vector<isa::Command> commands;
-  std::vector<CommandInfo> info;                 ///< one entry a command
-  std::map<std::uint32_t, LayerTraffic> traffic; ///< by layer
-  std::uint64_t dram_bytes = 0;                  ///< whole accesses of the DRAM
-  std::uint64_t array_cycles = 0;                ///< of products that fused layers have
-  std::uint64_t unit_cycles = 0;                 ///< of fused layers, nearly
-};
-
 /// A tensor of a layer, by index.
 struct SectionOperand {
   std::uint32_t layer = 0;
@@ -27,9 +17,28 @@ struct SectionOperand {
   bool operator==(const SectionOperand &o) const { return layer == o.layer && tensor == o.tensor; }
 };
 
-/// A product of a layer, or the last one's of layers that are fused. Operands and result lie in memory, so that its
-/// first piece needs all stores of the operands, and what reads the result all of its last piece. It has rows of the
-/// scratchpad and semaphores of its own.
+/// Rows of a tensor from `first` up to but not with `end`.
+struct SectionRows {
+  SectionOperand of;
+  std::uint32_t first = 0, end = 0;
+};
+
+/// Commands that stay together. Between two pieces of a section there may be anything but pieces of another section.
+struct VectorPiece {
+  std::vector<isa::Command> commands;
+  std::vector<CommandInfo> info;                 ///< one entry a command
+  std::map<std::uint32_t, LayerTraffic> traffic; ///< by layer
+  std::uint64_t dram_bytes = 0;                  ///< whole accesses of the DRAM
+  std::uint64_t array_cycles = 0;                ///< of products that it has
+  std::uint64_t unit_cycles = 0;                 ///< of fused layers, nearly
+  std::vector<SectionRows> loaded;               ///< of operands, those in between, too: an entry each
+  SectionRows stored;                            ///< of the result, likewise
+  std::uint32_t stored_rows = 0;                 ///< that are stored of these
+};
+
+/// A product of a layer, or the last one's of layers that are fused. Operands and result lie in memory, so that a piece
+/// needs the stores of what it loads, and what reads the result pieces that store it. It has rows of the scratchpad and
+/// semaphores of its own.
 struct VectorSection {
   Tensor result{};
   std::vector<SectionOperand> operands;
@@ -39,6 +48,14 @@ struct VectorSection {
   const VectorPiece &piece(const TileProduct &p) const { return pieces[p.m]; }
   bool ends_with(const TileProduct &p) const { return p.m + 1 == pieces.size(); }
 };
+
+/// Of its products.
+inline std::uint64_t array_cycles(const VectorSection &section) {
+  std::uint64_t cycles = 0;
+  for (const VectorPiece &piece : section.pieces)
+    cycles += piece.array_cycles;
+  return cycles;
+}
 
 /// The section that a product is a piece of.
 inline const VectorSection &section_of(const Program &program, const TileProduct &p) {

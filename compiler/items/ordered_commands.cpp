@@ -60,15 +60,12 @@ void OrderedCommands::add(const Op &op, const std::vector<RegionRange> &reads, c
 
 std::vector<isa::Command> OrderedCommands::encoded(std::uint32_t first_semaphore) const {
   std::vector<isa::Command> out;
-  const auto semaphore = [first_semaphore](std::size_t from, std::size_t to) {
-    return static_cast<std::uint8_t>(first_semaphore + from * kOrderedEngines + to);
-  };
   for (const Ordered &command : commands_) {
     std::vector<isa::Wait> waits;
     std::vector<std::uint8_t> posts;
     for (std::size_t other = 0; other < kOrderedEngines; ++other) {
-      if (command.waits[other]) waits.push_back({semaphore(other, command.engine), 1});
-      if (command.posts[other]) posts.push_back(semaphore(command.engine, other));
+      if (command.waits[other]) waits.push_back({pair_semaphore(first_semaphore, other, command.engine), 1});
+      if (command.posts[other]) posts.push_back(pair_semaphore(first_semaphore, command.engine, other));
     }
     // A command has room for three of each: a SYNC takes the fourth.
     const isa::SyncCommand sync{isa::engine_at(static_cast<std::uint32_t>(command.engine), 1)};

@@ -1,6 +1,7 @@
 // Commands of four engines, and the semaphores that follow from what they read and write in the scratchpad.
 #pragma once
 
+#include "compiler/vector_stream/pair_semaphores.hpp"
 #include "isa/command.hpp"
 
 #include <array>
@@ -11,10 +12,8 @@
 
 namespace gradweave::compiler {
 
-/// LOAD, STORE, core 0, and its vector unit.
-inline constexpr std::size_t kOrderedEngines = 4;
-/// One for each pair of these, whether they meet or not.
-inline constexpr std::uint32_t kOrderedSemaphores = kOrderedEngines * kOrderedEngines;
+inline constexpr std::size_t kOrderedEngines = kSectionEngines;
+inline constexpr std::uint32_t kOrderedSemaphores = kPairSemaphores;
 
 /// Part of the scratchpad; regions are numbered, and do not meet.
 struct RegionRange {

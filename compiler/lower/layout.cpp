@@ -25,6 +25,7 @@ public:
     for (auto &place : layout_.places)
       place.fill(Layout::kNone);
     find_producers();
+    find_sharing();
   }
 
   Layout build() {
@@ -37,6 +38,11 @@ private:
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
   void find_producers();
+  void find_sharing();
+  /// X and dX of a layer are one image, Y and dY another.
+  static std::size_t image_of(std::uint32_t layer, Tensor t) {
+    return 2 * std::size_t{layer} + (t == Tensor::kY || t == Tensor::kDY ? 1 : 0);
+  }
   void bind(std::uint32_t i);
   std::int32_t &place(std::uint32_t layer, Tensor t) { return layout_.places[layer][static_cast<std::size_t>(t)]; }
   TensorBinding &binding(std::uint32_t layer, Tensor t) {
@@ -63,6 +69,7 @@ private:
   std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers read its Y
   std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
+  std::vector<bool> sharing_;            ///< by image_of(): several pixels may share a beat
 };
 
 void LayoutBuilder::find_producers() {
@@ -93,6 +100,34 @@ void LayoutBuilder::find_producers() {
   }
 }
 
+void LayoutBuilder::find_sharing() {
+  const auto images_of = [&](std::uint32_t i) {
+    const std::uint32_t first = twin_[i] != kNobody ? twin_[i] : i;
+    const std::uint32_t from = producer_[i] != kNobody ? producer_[i] : producer_[first];
+    std::vector<std::size_t> images{image_of(i, Tensor::kX), image_of(i, Tensor::kY), image_of(first, Tensor::kX)};
+    if (from == kNobody) return images;
+    images.push_back(image_of(from, Tensor::kY));
+    images.push_back(image_of(gradients_[from], Tensor::kY));
+    return images;
+  };
+  std::vector<bool> apart(2 * layers_.size(), false); // of images whose pixels take whole beats
+  sharing_ = apart;
+  for (bool more = true; more;) { // until layers that have an image in common, directly or by way of others, are alike
+    more = false;
+    for (std::uint32_t i = 0; i < layers_.size(); ++i) {
+      if (!layers_[i].vector) continue;
+      const std::vector<std::size_t> images = images_of(i);
+      const bool whole = !may_share_beats(*layers_[i].conv) ||
+                         std::any_of(images.begin(), images.end(), [&](std::size_t image) { return apart[image]; });
+      for (const std::size_t image : images) {
+        more = more || (whole && !apart[image]);
+        apart[image] = apart[image] || whole;
+        sharing_[image] = !apart[image];
+      }
+    }
+  }
+}
+
 void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols) {
   TensorBinding b;
   b.tensor = tensor;
@@ -104,7 +139,12 @@ void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uin
   b.cols = cols;
   // The vector unit takes all taps of a channel at once.
   const bool dense = layers_[layer].vector && (tensor == Tensor::kW || tensor == Tensor::kDW);
-  b.pitch = static_cast<std::uint32_t>(round_up(cols * (b.fp32 ? 4ULL : 2ULL), dense ? 1 : npu_.bus_bytes));
+  const std::uint32_t bytes = cols * (b.fp32 ? 4U : 2U);
+  const bool of_pixels = tensor != Tensor::kW && tensor != Tensor::kDW;
+  if (of_pixels && !b.fp32 && sharing_[image_of(layer, tensor)])
+    b.pitch = pixel_bytes(cols, npu_);
+  else
+    b.pitch = static_cast<std::uint32_t>(round_up(bytes, dense ? 1 : npu_.bus_bytes));
   b.offset = round_up(layout_.bytes, kTensorAlignment);
   layout_.bytes = b.offset + static_cast<std::uint64_t>(rows) * b.pitch;
   place(layer, tensor) = static_cast<std::int32_t>(layout_.tensors.size());
@@ -146,6 +186,13 @@ void LayoutBuilder::bind(std::uint32_t i) {
 }
 
 } // namespace
+
+bool may_share_beats(const Convolution &conv) { return conv.stride_width == 1; }
+
+std::uint32_t pixel_bytes(std::uint32_t channels, const NpuConfig &npu) {
+  const std::uint32_t bytes = channels * 2;
+  return npu.bus_bytes % bytes == 0 ? bytes : static_cast<std::uint32_t>(round_up(bytes, npu.bus_bytes));
+}
 
 Layout make_layout(const std::vector<Layer> &layers, const Jobs &jobs, const NpuConfig &npu) {
   return LayoutBuilder(layers, jobs, npu).build();

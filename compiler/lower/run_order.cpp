@@ -21,9 +21,8 @@ struct Turn {
 /// Row, column, rows and columns of a tile.
 using Area = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// All of a tensor, whatever its size.
+/// All columns of a tensor, however many.
 constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
-constexpr Area kWhole{0, 0, kMost, kMost};
 
 Area area_of(const Rect &rect) {
   std::uint32_t first = 0, end = 0;
@@ -37,6 +36,9 @@ bool overlap(const Area &a, const Area &b) {
   return row < other_row + other_rows && other_row < row + rows && col < other_col + other_cols &&
          other_col < col + cols;
 }
+
+/// Rows that a piece of a section moves.
+Area area_of(const SectionRows &rows) { return {rows.first, 0, rows.end - rows.first, kMost}; }
 
 /// Pieces of a section count alike.
 double weight(const TileProduct &p) {
@@ -66,6 +68,11 @@ public:
 private:
   /// How many products of the run come before whatever reads a tile.
   using Behind = std::map<Area, std::size_t>;
+  struct Written {
+    Behind tiles;
+    bool by_memory = false; ///< between sections and products
+  };
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
   const TileProduct &product(const Turn &at) const { return plans_[at.plan].products[at.product]; }
   void begin(std::size_t plan);
@@ -74,7 +81,7 @@ private:
   void end_run();
   void find_written(std::size_t plan);
   std::size_t behind(std::int32_t binding, const Area &read);
-  std::size_t behind_operands(const TileProduct &p);
+  std::size_t behind_operands(std::size_t plan, const TileProduct &p);
 
   const std::vector<PhasePlan> &plans_;
   const std::vector<Layer> &layers_;
@@ -82,8 +89,9 @@ private:
   std::vector<Turn> run_;  ///< the phases that are woven together, so far
   std::size_t leader_ = 0; ///< the first of them
   std::vector<Slice> slices_;
-  std::map<std::int32_t, Behind> written_; ///< by the run, of each binding that the phase reads
-  std::map<std::int32_t, Behind> known_;   ///< likewise, of what it reads
+  std::map<std::int32_t, Written> written_; ///< by the run, of each binding that the phase reads
+  std::map<std::int32_t, Behind> known_;    ///< likewise, of what it reads
+  std::size_t sections_end_ = 0;            ///< how many products of the run come before a piece of a new section
 };
 
 void Weaver::begin(std::size_t plan) {
@@ -129,28 +137,41 @@ void Weaver::find_written(std::size_t plan) {
     for (const Tensor t : {c.a, c.b})
       written_.try_emplace(layout_.place(p.layer, t));
   }
+  sections_end_ = 0;
   for (std::size_t i = 0; i < run_.size(); ++i) {
     const TileProduct &p = product(run_[i]);
+    if (p.vector) sections_end_ = i + 1;
     const auto tensor = written_.find(layout_.place(p.layer, p.result));
     if (tensor == written_.end()) continue;
-    tensor->second[p.vector ? kWhole : area_of(roles(p, layers_[p.layer]).c_rect)] = i + 1;
+    Written &written = tensor->second;
+    written.by_memory = p.vector || plans_[plan].section != nullptr;
+    if (!p.vector)
+      written.tiles[area_of(roles(p, layers_[p.layer]).c_rect)] = i + 1;
+    else if (const VectorPiece &piece = plans_[run_[i].plan].section->piece(p); piece.stored_rows > 0)
+      written.tiles[area_of(piece.stored)] = i + 1;
   }
 }
 
 std::size_t Weaver::behind(std::int32_t binding, const Area &read) {
   const auto [known, is_new] = known_[binding].try_emplace(read, 0);
-  if (is_new)
-    for (const auto &[tile, last] : written_[binding])
-      if (overlap(tile, read)) known->second = std::max(known->second, last);
-  return known->second;
+  if (!is_new) return known->second;
+  const Written &written = written_[binding];
+  std::size_t &behind = known->second;
+  for (const auto &[tile, last] : written.tiles)
+    if (overlap(tile, read)) behind = std::max(behind, last);
+  if (!written.by_memory || behind == 0) return behind;
+  std::size_t next = kNever; // what is stored last is not there yet: another tile meanwhile
+  for (const auto &[tile, last] : written.tiles)
+    if (last > behind) next = std::min(next, last);
+  return behind = next == kNever ? behind : next;
 }
 
-std::size_t Weaver::behind_operands(const TileProduct &p) {
+std::size_t Weaver::behind_operands(std::size_t plan, const TileProduct &p) {
   if (p.add) return 0;
-  if (p.vector) { // a section reads memory, where all has to be
-    std::size_t last = 0;
-    for (const auto &[binding, tiles] : written_)
-      last = std::max(last, behind(binding, kWhole));
+  if (p.vector) {
+    std::size_t last = sections_end_;
+    for (const SectionRows &rows : plans_[plan].section->piece(p).loaded)
+      last = std::max(last, behind(layout_.place(rows.of.layer, rows.of.tensor), area_of(rows)));
     return last;
   }
   const GemmRoles r = roles(p, layers_[p.layer]);
@@ -172,7 +193,7 @@ void Weaver::weave(std::size_t plan) {
   std::size_t next = 0; // of the run
   double done = 0, begun = 0, passed = 0;
   for (std::size_t i = 0; i < woven.size(); ++i) {
-    const std::size_t first = behind_operands(woven[i]);
+    const std::size_t first = behind_operands(plan, woven[i]);
     const auto pass = [&] {
       passed += weight(product(run_[next]));
       merged.push_back(run_[next++]);

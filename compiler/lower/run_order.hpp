@@ -20,8 +20,8 @@ struct Slice {
 /// Phases with products run in their order. A woven one (PhasePlan::woven) begins as soon as the phases that it is
 /// woven with have computed what its first product reads, and is spread evenly over what is left of them by
 /// multiply-adds, each product behind all that compute its operands: while one phase waits for memory, the other
-/// computes. Pieces of a section of the vector unit count alike, and stand behind all that computes its operands; two
-/// sections that are woven together may come to stand in one another, which no program can have. A joined one
+/// computes. Pieces of a section of the vector unit count alike, and stand behind all that computes what they load, and
+/// behind all pieces of other sections before: no section stands in another one. A joined one
 /// (PhasePlan::joined) runs behind those before it, as if all of them were one phase. The products of a phase keep
 /// their order.
 std::vector<Slice> run_order(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,

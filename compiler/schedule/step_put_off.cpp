@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -80,7 +81,10 @@ StepWalk::Balance StepWalk::balance_of(std::size_t first, std::size_t end) {
     balance.memory =
         static_cast<std::int64_t>(moved_bytes(*program, npu_) * npu_.memory.bytes_den / npu_.memory.bytes_num);
   for (std::size_t s = first; s < end; ++s)
-    if (sections_[s].unit) balance.unit += static_cast<std::int64_t>(cost(s, s + 1, kNoPlan));
+    if (const Section &section = sections_[s]; section.unit) {
+      const std::uint64_t products = std::accumulate(section.array.begin(), section.array.end(), std::uint64_t{0});
+      balance.unit += static_cast<std::int64_t>(cost(s, s + 1, kNoPlan) - products); // what they take at least
+    }
   return balance;
 }
 
@@ -293,11 +297,7 @@ bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::u
 
 /// Whether the gradient of a section may run beside another one. Sections of the vector unit stand in no other one's.
 bool StepWalk::may_host(std::size_t host, std::size_t section) const {
-  if (is_woven(host)) return false;
-  if (!sections_[section].unit) return true;
-  for (std::size_t s = 0; s < host; ++s)
-    if (sections_[s].unit && sections_[s].later == host - s) return false;
-  return !sections_[host].unit;
+  return sections_[section].unit ? !sections_[host].unit : !is_woven(host);
 }
 
 /// Gradients that run beside the section.

@@ -1,7 +1,6 @@
 #include "compiler/schedule/step_walk.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/contraction.hpp"
-#include "compiler/lower/mixed_sections.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/schedule/step_placement.hpp"
@@ -65,7 +64,7 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
     if (section.unit) { // in this order, whatever is asked for
       p = *std::find_if(section.unit->begin(), section.unit->end(),
                         [&](const PhasePlan &fixed) { return fixed.kind == p.kind; });
-      section.array.push_back(0);
+      section.array.push_back(array_cycles(*p.section));
       continue;
     }
     p.layer = section.layer;
@@ -124,7 +123,6 @@ std::uint64_t StepWalk::cost(std::size_t first, std::size_t end, std::uint64_t l
              [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections_[s].array[phase]; });
   if (judge_.least_of_cycles(array) >= limit) return kNoPlan;
   const std::vector<PhasePlan> plans = range(first, end);
-  if (mixes_sections(plans)) return kNoPlan;
   std::uint64_t lost = 0;
   const std::optional<Program> program =
       allocate(plans, layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit, true), &lost);

@@ -30,6 +30,14 @@ void StepWalk::change_pair(Section &one, Section &other) {
     weaver_.change(plans, layers_[section.layer]);
     set(section, std::move(plans));
   };
+  if (one.unit || other.unit) { // whose plans stay as they are
+    Section &product = one.unit ? other : one;
+    if (weaver_.pick(3) == 0)
+      take_alternative(product);
+    else
+      change_plans(product);
+    return;
+  }
   switch (weaver_.pick(9)) {
   case 8: {
     Section &section = weaver_.pick(2) == 0 ? one : other;
@@ -85,6 +93,7 @@ std::vector<PhasePlan> StepWalk::plans_by_lines(const Section &section) {
 /// of the scratchpad holds.
 void StepWalk::cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines,
                               std::uint32_t share) const {
+  if (section.unit) return;
   const Layer &layer = layers_[section.layer];
   const RowRange part{0, npu_.spm_rows() / share}, all{0, npu_.spm_rows()};
   for (PhasePlan &p : plans) {
@@ -151,11 +160,13 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
   const std::uint32_t width = layer.image ? line_width(layer) : layer.conv ? layer.conv->width : npu_.rows;
   for (std::uint32_t lines = width; lines < layer.m && lines <= kMostLines; lines *= 2)
     for (const bool one_by_lines : {true, false})
-      for (const bool other_by_lines : {true, false})
+      for (const bool other_by_lines : {true, false}) {
+        if ((one.unit && !one_by_lines) || (other.unit && !other_by_lines)) continue;
         keep_if_faster([&] {
           cut_into_bands(one, one_by_lines ? plans_by_lines(one) : as_it_is, lines, kPairShare);
           cut_into_bands(other, other_by_lines ? plans_by_lines(other) : other_as_it_is, lines, kPairShare);
         });
+      }
   for (std::uint32_t lines = width; lines < layer.m && lines <= kMostLines; lines *= 2)
     for (const std::uint32_t share : {kPairShare, kRunShare})
       for (const bool in_parts : {false, true})
@@ -172,7 +183,7 @@ std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
   std::map<std::tuple<Shape, Shape, Shape, Shape, std::uint64_t>, std::size_t> known;
   std::vector<std::vector<std::size_t>> pairs;
   for (std::size_t s = 1; s < sections_.size(); ++s) {
-    if (sections_[s - 1].unit || sections_[s].unit) continue;
+    if (sections_[s - 1].unit && sections_[s].unit) continue; // which stand behind one another
     const auto [at, is_new] =
         known.try_emplace({shape(s - 2), shape(s - 1), shape(s), shape(s + 1), shared_tensors(s - 1, s)}, pairs.size());
     if (is_new) pairs.emplace_back();

@@ -4,6 +4,8 @@
 #include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/vector_section.hpp"
 
+#include <algorithm>
+
 namespace gradweave::compiler {
 void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
   const TensorBinding &binding = layout_.tensors[static_cast<std::size_t>(t.binding)];
@@ -32,8 +34,32 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
   } else {
     action.memory = {element_address(binding, t.rect), binding.pitch};
     program_.more_commands += run_count(t.rect) - 1;
+    follow_move(t.rect, action);
   }
   program_.actions.push_back(action);
+}
+
+void ActionWriter::follow_sections() {
+  const auto follow = [&](const SectionOperand &of) {
+    stored_rows_.follow(static_cast<std::size_t>(layout_.place(of.layer, of.tensor)));
+  };
+  for (const auto &[result, section] : program_.sections) {
+    follow({result.first, result.second});
+    for (const SectionOperand &operand : section->operands)
+      follow(operand);
+  }
+}
+
+/// Of elements of a tensor that sections read or store.
+void ActionWriter::follow_move(const Rect &rect, Action &action) {
+  const auto binding = static_cast<std::size_t>(action.binding);
+  if (!stored_rows_.follows(binding)) return;
+  std::uint32_t first = 0, end = 0;
+  tensor_rows(rect, first, end);
+  if (action.kind == Action::Kind::kStore)
+    stored_rows_.store(binding, first, end, std::uint64_t{rect.rows} * rect.cols, program_.actions.size());
+  else
+    action.memory.stored_by = stored_rows_.stored_by(layout_.tensors[binding], binding, first, end);
 }
 
 namespace {
@@ -68,6 +94,7 @@ void ActionWriter::store_part(const Tile &t, const TilePart &part) {
   action.col = rect.col;
   action.place = spot_of(t, part);
   action.memory = {element_address(binding, rect), binding.pitch};
+  follow_move(rect, action);
   program_.actions.push_back(action);
 }
 
@@ -95,25 +122,44 @@ void ActionWriter::compute(const TileProduct &product, const Needs &needs, const
   program_.actions.push_back(gemm);
 }
 
+void ActionWriter::gate(const SectionOperand &of, const VectorPiece &piece, bool begins) {
+  const auto binding = static_cast<std::size_t>(layout_.place(of.layer, of.tensor));
+  const auto rows =
+      std::find_if(piece.loaded.begin(), piece.loaded.end(), [&](const SectionRows &r) { return r.of == of; });
+  const bool loads = rows != piece.loaded.end();
+  Action action = action_of(Action::Kind::kGate, of);
+  action.memory = {};
+  if (loads)
+    action.memory.stored_by = stored_rows_.stored_by(layout_.tensors[binding], binding, rows->first, rows->end);
+  if (loads ? stored_rows_.has_to_wait(binding, action.memory.stored_by) : begins) program_.actions.push_back(action);
+}
+
+Action ActionWriter::action_of(Action::Kind kind, const SectionOperand &of) const {
+  Action action;
+  action.kind = kind;
+  action.product = product();
+  action.tensor = of.tensor;
+  action.layer = of.layer;
+  action.binding = layout_.place(of.layer, of.tensor);
+  return action;
+}
+
 void ActionWriter::vector(const TileProduct &product) {
   const VectorSection &section = section_of(program_, product);
   const VectorPiece &piece = section.piece(product);
-  const auto add = [&](Action::Kind kind, const SectionOperand &of) {
-    Action action;
-    action.kind = kind;
-    action.product = this->product();
-    action.tensor = of.tensor;
-    action.layer = of.layer;
-    action.binding = layout_.place(of.layer, of.tensor);
-    program_.actions.push_back(action);
-  };
   const SectionOperand result{product.layer, section.result};
-  if (product.m == 0)
-    for (const SectionOperand &operand : section.operands)
-      add(Action::Kind::kGate, operand);
-  add(Action::Kind::kPiece, result);
+  if (product.m == 0) stored_rows_.begin_section();
+  for (const SectionOperand &operand : section.operands)
+    gate(operand, piece, product.m == 0);
+  program_.actions.push_back(action_of(Action::Kind::kPiece, result));
   program_.more_commands += piece.commands.size() - 1;
-  if (section.ends_with(product)) add(Action::Kind::kDone, result);
+  const bool ends = section.ends_with(product);
+  if (piece.stored_rows == 0 && !ends) return;
+  const Action done = action_of(ends ? Action::Kind::kDone : Action::Kind::kRows, result);
+  stored_rows_.store(static_cast<std::size_t>(done.binding), piece.stored.first, piece.stored.end,
+                     std::uint64_t{piece.stored_rows} * layout_.tensors[static_cast<std::size_t>(done.binding)].cols,
+                     program_.actions.size());
+  program_.actions.push_back(done);
 }
 
 } // namespace gradweave::compiler

@@ -3,6 +3,8 @@
 
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/ir/vector_section.hpp"
+#include "compiler/spm/stored_rows.hpp"
 #include "compiler/spm/tile_table.hpp"
 #include "sw_models/config/npu_config.hpp"
 
@@ -32,10 +34,17 @@ public:
   /// The GEMM or ADD of a product whose tiles all have places.
   /// `parts`: what it takes of them; null: all.
   void compute(const TileProduct &product, const Needs &needs, const std::array<TilePart, 4> *parts = nullptr);
-  /// A piece of the vector unit's, behind gates if it is the first, and with what the last one's stores end.
+  /// A piece of the vector unit's, behind gates if it is the first or loads what was not there before, and with what
+  /// its stores end.
   void vector(const TileProduct &product);
 
+  /// Before the first action, once the program has its sections.
+  void follow_sections();
+
 private:
+  void follow_move(const Rect &rect, Action &action);
+  void gate(const SectionOperand &of, const VectorPiece &piece, bool begins);
+  Action action_of(Action::Kind kind, const SectionOperand &of) const;
   Spot spot_of(const Tile &t, const TilePart &part);
   std::uint32_t product() const { return static_cast<std::uint32_t>(program_.products.size()); }
 
@@ -43,6 +52,7 @@ private:
   const std::vector<Tile> &tiles_;
   const Layout &layout_;
   const NpuConfig &npu_;
+  StoredRows stored_rows_; ///< of what sections read and store
 };
 
 } // namespace gradweave::compiler

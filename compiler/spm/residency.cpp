@@ -54,6 +54,7 @@ public:
         placement_(tiles_, table.needs, npu_), writer_(program_, tiles_, table.forms, layout_, npu_) {
     for (const PhasePlan &plan : plans)
       if (plan.section) program_.sections[{plan.layer, plan.section->result}] = plan.section;
+    writer_.follow_sections();
     program_.dram_bytes = layout_.bytes;
     program_.products.reserve(table_.needs.size());
     program_.actions.reserve(table_.needs.size() + 2 * tiles_.size()); // to grow would take twice the memory

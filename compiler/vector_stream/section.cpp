@@ -57,9 +57,10 @@ public:
       Transfers loads;
       if (next) loads = loads_of(n + 1, false);
       emit_runs(n, std::move(loads));
-      if (may_spread(n)) continue; // its STOREs stand among the next area's runs
-      emit_all(stores_of(n));
-      if (next && waits_for_memory(n + 1)) emit_loads(n + 1, true);
+      if (!may_spread(n)) { // else its STOREs stand among the next area's runs
+        emit_all(stores_of(n));
+        if (next && waits_for_memory(n + 1)) emit_loads(n + 1, true);
+      }
       pieces.push_back(std::move(out_));
       out_.clear();
     }

@@ -121,6 +121,8 @@ private:
   std::string vector_load(const isa::DmaCommand &d, const CommandInfo &info, const SyncReplay &sync);
   std::string vector_store(const isa::DmaCommand &d, const CommandInfo &info, const SyncReplay &sync);
   std::string fused_gemm(const isa::GemmCommand &g, std::uint32_t layer);
+  std::string depthwise_wgrad(const isa::ConvCommand &v, std::uint32_t layer);
+  bool reads_tiles(const std::vector<SpmView> &views) const;
   std::vector<Located> locate_rows(const isa::DmaCommand &d, std::string &problem) const;
   void give_to_unit(const SpmView &view, std::uint32_t layer);
   /// Finds the product by its operands; `problem` says why if there is none.

@@ -59,6 +59,8 @@ private:
       return gate(a);
     case Action::Kind::kPiece:
       return piece(a);
+    case Action::Kind::kRows:
+      return rows(a);
     case Action::Kind::kDone:
       break;
     }
@@ -268,9 +270,12 @@ private:
     return put(program_.place(a.place), finished(a, {result, r.result, !a.out_bf16, 0, end}));
   }
 
-  /// A section of the vector unit begins with a gate for each operand, all of whose stores stand before.
+  /// A section of the vector unit begins with a gate for each operand, of which something is stored by then; others may
+  /// stand in it. Whether that is what pieces load, the stream tells.
   std::string gate(const Action &a) {
-    if (section_ != nullptr) return "a section of the vector unit begins in another";
+    const bool own = section_ != nullptr && std::find(section_->operands.begin(), section_->operands.end(),
+                                                      SectionOperand{a.layer, a.tensor}) != section_->operands.end();
+    if (section_ != nullptr && !own) return "a section of the vector unit begins in another";
     const auto binding = static_cast<std::size_t>(a.binding);
     if (!layout_.tensors[binding].input && !stored_[binding])
       return fmt::format("the vector unit reads {}, which is no input", to_string(a.tensor));
@@ -293,6 +298,13 @@ private:
     gates_.clear();
     if (section_ != &section || p.m != pieces_++ || p.m >= section.pieces.size())
       return fmt::format("piece {} of {} does not follow the one before", p.m, to_string(p.result));
+    return {};
+  }
+
+  std::string rows(const Action &a) {
+    if (section_ == nullptr || a.tensor != section_->result)
+      return fmt::format("rows of {} are said to be stored by no piece of the vector unit", to_string(a.tensor));
+    stored_[static_cast<std::size_t>(a.binding)] = true;
     return {};
   }
 

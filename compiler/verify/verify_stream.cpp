@@ -33,9 +33,10 @@ std::string check_layout(const Compiled &v, const NpuConfig &npu) {
   std::uint64_t end = 0;
   for (const TensorBinding &b : v.layout.tensors) {
     const std::uint64_t row_bytes = static_cast<std::uint64_t>(b.cols) * (b.fp32 ? 4 : 2);
-    const bool dense = v.layers[b.layer].vector && b.cols == 1 && b.pitch == row_bytes;
-    if (b.pitch < row_bytes || (b.pitch % npu.bus_bytes != 0 && !dense) || b.offset % kTensorAlignment != 0 ||
-        b.offset < end)
+    const bool dense = b.pitch == row_bytes && v.layers[b.layer].vector && b.cols == 1;
+    const bool share_beats = b.pitch == row_bytes && npu.bus_bytes % row_bytes == 0;
+    if (b.pitch < row_bytes || (b.pitch % npu.bus_bytes != 0 && !dense && !share_beats) ||
+        b.offset % kTensorAlignment != 0 || b.offset < end)
       return fmt::format("the binding of {} does not suit its rows, or overlaps another", to_string(b.tensor));
     end = b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch;
   }

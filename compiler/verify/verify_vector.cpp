@@ -82,12 +82,31 @@ std::string ContentReplay::fused_gemm(const isa::GemmCommand &g, std::uint32_t l
     return fmt::format("a product of fused layers has {} terms and {} columns instead of {} and {}, or leaves a sum",
                        g.k, g.n, l.k, l.n);
   const GemmViews v(g);
-  bool own = true; // or nobody's: rows of A between columns of the image count for nothing
-  for (const SpmView &view : {v.a, v.b})
-    view.for_rows(npu_.lanes(), [&](std::uint32_t row) { own = own && (unit_rows_[row] != 0 || owner_[row] == 0); });
-  if (!own) return "a product of fused layers reads rows of the scratchpad that a tile is in";
+  if (reads_tiles({v.a, v.b})) return "a product of fused layers reads rows of the scratchpad that a tile is in";
   give_to_unit(v.cout, layer);
   return {};
+}
+
+/// A product for dW of a depthwise layer takes pixels of the image and of dY, channels with channels.
+std::string ContentReplay::depthwise_wgrad(const isa::ConvCommand &v, std::uint32_t layer) {
+  const isa::GemmCommand &g = v.product;
+  if (!v.weights || g.m != g.n || g.out_bf16)
+    return "the array computes for a layer that is the vector unit's, and no sums of dW";
+  std::vector<SpmView> views = image_views(v);
+  views.push_back({g.b, v.b_rows(), g.n, false});
+  if (g.acc) views.push_back(GemmViews(g).cin);
+  if (reads_tiles(views)) return "a product of dW reads rows of the scratchpad that a tile is in";
+  give_to_unit(GemmViews(g).cout, layer);
+  return {};
+}
+
+/// Rows that are nobody's count for nothing: those between columns of an image, or lines of a grid.
+bool ContentReplay::reads_tiles(const std::vector<SpmView> &views) const {
+  bool tiles = false;
+  for (const SpmView &view : views)
+    view.for_rows(npu_.lanes(),
+                  [&](std::uint32_t row) { tiles = tiles || (unit_rows_[row] == 0 && owner_[row] != 0); });
+  return tiles;
 }
 
 std::string ContentReplay::vector_step(const isa::Decoded &command, const CommandInfo &info, const SyncReplay &sync) {
@@ -104,8 +123,8 @@ std::string ContentReplay::vector_step(const isa::Decoded &command, const Comman
   }
   const auto *g = std::get_if<isa::GemmCommand>(&command.op);
   if (g != nullptr && !compiled_.layers[info.layer].vector) return fused_gemm(*g, info.layer);
-  const bool computes = g != nullptr || std::holds_alternative<isa::ConvCommand>(command.op) ||
-                        std::holds_alternative<isa::AddCommand>(command.op);
+  if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return depthwise_wgrad(*v, info.layer);
+  const bool computes = g != nullptr || std::holds_alternative<isa::AddCommand>(command.op);
   return computes ? "the array computes for a layer that is the vector unit's" : "";
 }
 

@@ -2,11 +2,10 @@
 
 #include "compiler/back/fused_layers.hpp"
 #include "compiler/back/vector_room.hpp"
-#include "compiler/depthwise/fused/fused_section.hpp"
+#include "compiler/depthwise/depthwise.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/request/error.hpp"
-#include "compiler/vector_stream/section.hpp"
 
 #include <fmt/format.h>
 
@@ -68,8 +67,7 @@ void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu)
   if (!room) return;
   for (Layer &layer : layers)
     if (fits_room(layer, pass, *room)) layer.vector = layer.image = true;
-  if (pass == Pass::kForward && room->first_semaphore + kSectionSemaphores + kFusedSemaphores <= npu.semaphores)
-    fuse_layers(layers, *room);
+  if (pass == Pass::kForward) fuse_layers(layers, *room);
 }
 
 JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
@@ -104,8 +102,7 @@ void JobSet::give_room_to_unit() {
   if (!shared) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
   vector_room_ = *shared->unit;
   tile_npu_ = shared->tiles;
-  const bool fused = std::any_of(layers_.begin(), layers_.end(), [](const Layer &l) { return l.fused; });
-  const std::uint32_t semaphores = vector_room_.first_semaphore + kSectionSemaphores + (fused ? kFusedSemaphores : 0);
+  const std::uint32_t semaphores = vector_room_.first_semaphore + kDepthwiseSemaphores;
   if (semaphores > npu.semaphores)
     throw CompileError(fmt::format("layers on the vector unit take {} semaphores in all, NPU '{}' has {}; raise "
                                    "npu.semaphores",

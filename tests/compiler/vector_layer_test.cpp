@@ -4,6 +4,7 @@
 #include "compiler/back/vector_layer.hpp"
 #include "compiler/back/vector_room.hpp"
 #include "compiler/cost/bounds.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/depthwise_layers.hpp"
@@ -121,6 +122,58 @@ TEST(VectorLayers, OfAStepAreSectionsAmongProducts) {
     }
     EXPECT_GT(of_sections, 0U);
   }
+}
+
+/// Rows that divide a beat, where no stride needs pixels by themselves.
+TEST(VectorLayers, ShareBeatsOfTheBus) {
+  const Machine npu = load_config("test8v2"); // beats of 16 bytes
+  for (const bool strided : {false, true})
+    for (const std::uint32_t channels : {4U, 12U}) {
+      Convolution conv = depthwise_conv(channels, 6, 3);
+      if (strided) conv.stride_height = conv.stride_width = 2;
+      std::vector<Layer> layers = layers_around(depthwise_layer(conv));
+      layers[1].vector = true;
+      const Layout layout = make_layout(layers, Pass::kBoth, npu);
+      const auto pitch = [&](std::uint32_t layer, Tensor t) {
+        return layout.tensors[static_cast<std::size_t>(layout.place(layer, t))].pitch;
+      };
+      const std::uint32_t pixel = channels == 12 ? 32 : strided ? 16 : 8;
+      EXPECT_EQ(pitch(0, Tensor::kY), pixel);
+      EXPECT_EQ(pitch(1, Tensor::kY), pixel);
+      EXPECT_EQ(pitch(1, Tensor::kDX), pixel);
+      EXPECT_EQ(pitch(2, Tensor::kDX), pixel);
+      EXPECT_EQ(pitch(0, Tensor::kX), 16U) << "the array's";
+      EXPECT_EQ(pitch(2, Tensor::kY), 16U);
+      layers[1].vector = false;
+      EXPECT_EQ(make_layout(layers, Pass::kForward, npu).tensors.back().pitch, 16U);
+    }
+}
+
+/// Pieces begin as soon as rows of the image are there, and the product behind as soon as theirs are.
+TEST(VectorLayers, AreWovenWithTheirNeighbours) {
+  const Machine npu = load_config("test8v2");
+  Layer middle = depthwise(8, 12, 3);
+  middle.vector = true;
+  const std::vector<Layer> layers = layers_around(middle);
+  const Layout layout = make_layout(layers, Pass::kForward, npu);
+  const SharedMachine shared = share_step(layers, Pass::kForward, npu);
+  const RowRange all{0, shared.tiles.spm_rows()};
+  std::vector<PhasePlan> plans(3);
+  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+    plans[i].layer = i;
+    plans[i].tile = {12, layers[i].k, layers[i].n};
+    plans[i].loops = {Dim::kM, Dim::kN, Dim::kK};
+    plans[i].split = {all, all, all};
+    plans[i].window = 4;
+  }
+  plans[1] = section_phases(layers[1], 1, Pass::kForward, layout, *shared.unit).front();
+  ASSERT_GT(plans[1].products.size(), 2U);
+  std::vector<std::uint64_t> cycles;
+  for (const bool woven : {false, true}) {
+    plans[1].woven = plans[2].woven = woven;
+    cycles.push_back(compile_plans(layers, Pass::kForward, plans, npu).predicted_cycles); // and verifies
+  }
+  EXPECT_LT(cycles[1], cycles[0]);
 }
 
 /// The unit's dW runs beside the products of the layer before, and that layer's or the next one's dW beside the unit.

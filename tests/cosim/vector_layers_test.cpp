@@ -43,6 +43,15 @@ TEST(VectorLayersOnRtl, OfAStepGiveTheBitsOfDirectConvolution) {
     const JobResult r = run_job(s, compiler::compile_plans(s.layers, job.pass, found.plans, s.npu), {});
     EXPECT_EQ(r.outcome, Outcome::kPass) << "seed " << seed << ": " << fmt::format("{}", fmt::join(r.failures, "; "));
     EXPECT_EQ(r.cycles(), found.cost) << "seed " << seed;
+    std::vector<compiler::PhasePlan> woven = found.plans;
+    for (compiler::PhasePlan &plan : woven)
+      plan.woven = dice.chance(0.7), plan.joined = false;
+    compiler::Compiled compiled = compiler::compile_plans(s.layers, job.pass, woven, s.npu);
+    const std::uint64_t cycles = compiled.predicted_cycles;
+    const JobResult mixed = run_job(s, std::move(compiled), {});
+    EXPECT_EQ(mixed.outcome, Outcome::kPass)
+        << "woven, seed " << seed << ": " << fmt::format("{}", fmt::join(mixed.failures, "; "));
+    EXPECT_EQ(mixed.cycles(), cycles) << "woven, seed " << seed;
   }
 }
 

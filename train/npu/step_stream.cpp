@@ -72,7 +72,8 @@ const StepSection &StepStream::section_of(std::size_t command) const {
 ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
   PlanOptions options;
   options.images = ReadImages::kWherePossible;
-  options.elsewhere = [&](OpId op) { return has_depthwise_areas(graph, graph.ops[op], npu); };
+  const bool enough = section_semaphores(npu).strips + compiler::kPairSemaphores < npu.semaphores; // and a barrier
+  options.elsewhere = [&](OpId op) { return enough && has_depthwise_pieces(graph, graph.ops[op], npu); };
   return plan_products(graph, npu, options);
 }
 
@@ -252,9 +253,12 @@ void StepPlan::add_areas(OpId id) {
   for (const TensorId tensor : op.inputs)
     if (!depthwise || addresses.size() < 2) addresses.push_back(memory_.places[tensor].address);
   addresses.push_back(memory_.places[op.outputs[0]].address);
-  const compiler::AreaPlan areas = depthwise ? depthwise_areas_of(step_.graph, op, npu_) : pooling->second;
-  parts_.push_back({id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
-                    compiler::section_commands(areas, addresses, npu_, section_semaphores(npu_).areas), false});
+  const compiler::SectionSemaphores semaphores = section_semaphores(npu_);
+  parts_.push_back(
+      {id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
+       depthwise ? depthwise_commands_of(step_.graph, op, addresses, npu_, {{semaphores.areas, 0}, semaphores.strips})
+                 : compiler::section_commands(pooling->second, addresses, npu_, semaphores.areas),
+       false});
 }
 
 /// Constants that number rows.

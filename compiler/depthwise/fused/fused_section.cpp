@@ -2,10 +2,10 @@
 
 #include "compiler/depthwise/fused/fused_cycles.hpp"
 #include "compiler/depthwise/fused/fused_runs.hpp"
+#include "compiler/vector_stream/pair_semaphores.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace gradweave::compiler {
@@ -14,17 +14,6 @@ namespace {
 using depthwise::FusedLayout;
 using depthwise::FusedMap;
 using depthwise::FusedRows;
-
-enum Engine : std::uint8_t { kLoad, kStore, kArray, kUnit };
-
-/// From whom to whom a token goes.
-constexpr std::uint8_t kNone = 0xFF;
-constexpr std::array<std::array<std::uint8_t, 4>, 4> kTokens{{
-    {kNone, kNone, 0, 1}, // of LOAD: operands are there
-    {kNone, kNone, 2, 3}, // of STORE: results may be replaced
-    {4, 5, 6, 7},         // of the array
-    {8, 9, 10, kNone},    // of the vector unit, whose own commands are in order
-}};
 
 using Tokens = std::vector<std::uint8_t>;
 
@@ -46,7 +35,9 @@ public:
   }
 
 private:
-  Engine engine_of(std::size_t layer) const { return layers_[layer].vector ? kUnit : kArray; }
+  SectionEngine engine_of(std::size_t layer) const {
+    return layers_[layer].vector ? SectionEngine::kUnit : SectionEngine::kArray;
+  }
   std::size_t last() const { return layers_.size() - 1; }
 
   /// Rows of all maps.
@@ -56,9 +47,9 @@ private:
                                            std::min<std::size_t>(layout_.rows, layout_.maps.back().height - first)});
   }
 
-  void add(Tokens &tokens, Engine from, Engine to) const {
-    if (const std::uint8_t token = kTokens[from][to]; token != kNone)
-      tokens.push_back(static_cast<std::uint8_t>(room_.first_semaphore + token));
+  void add(Tokens &tokens, SectionEngine from, SectionEngine to) const {
+    if (from != SectionEngine::kUnit || to != SectionEngine::kUnit)
+      tokens.push_back(pair_semaphore(room_.first_semaphore, from, to));
   }
 
   // Commands, of which the first of several waits and the last posts.
@@ -108,7 +99,7 @@ private:
       for (std::size_t i = 0; i < layers_.size(); ++i)
         if (layers_[i].vector == deep) loads.push_back({{index(i), Tensor::kW}, weights_of(i)});
     Tokens loaded;
-    add(loaded, kLoad, kUnit);
+    add(loaded, SectionEngine::kLoad, SectionEngine::kUnit);
     for (const auto &[use, load] : loads)
       emit(load, use, {}, &load == &loads.back().second ? loaded : Tokens());
     end_piece(); // what follows waits, and would hold up others
@@ -169,15 +160,15 @@ private:
 
   void load(std::size_t area) {
     Step step{{0, Tensor::kX}, {}, {}};
-    if (area >= 2) add(step.waits, engine_of(0), kLoad);
-    add(step.posts, kLoad, engine_of(0));
+    if (area >= 2) add(step.waits, engine_of(0), SectionEngine::kLoad);
+    add(step.posts, SectionEngine::kLoad, engine_of(0));
     emit_transfers(columns(false, area, layout_.maps.front(), input_of(area), rows_of(area).front()), step);
   }
 
   void store(std::size_t area) {
     Step step{{index(last()), Tensor::kY}, {}, {}};
-    add(step.waits, engine_of(last()), kStore);
-    if (area + 1 < areas_) add(step.posts, kStore, engine_of(last()));
+    add(step.waits, engine_of(last()), SectionEngine::kStore);
+    if (area + 1 < areas_) add(step.posts, SectionEngine::kStore, engine_of(last()));
     emit_transfers(columns(true, area, layout_.maps.back(), layout_.maps.back().tile, rows_of(area).back()), step);
   }
 
@@ -205,18 +196,18 @@ private:
 
   /// What a layer's commands of an area wait for, and who waits for them.
   Step step_of(std::size_t area, std::size_t i) const {
-    const Engine own = engine_of(i), first = engine_of(0), end = engine_of(last());
+    const SectionEngine own = engine_of(i), first = engine_of(0), end = engine_of(last());
     Step step{{index(i), Tensor::kY}, {}, {}};
     if (i == 0) {
-      add(step.waits, kLoad, own);
+      add(step.waits, SectionEngine::kLoad, own);
       if (area > 0 && end != own) add(step.waits, end, own); // with the area before
-      if (area + 2 < areas_) add(step.posts, own, kLoad);
+      if (area + 2 < areas_) add(step.posts, own, SectionEngine::kLoad);
     } else {
       add(step.waits, engine_of(i - 1), own);
     }
     if (i == last()) {
-      if (area > 0) add(step.waits, kStore, own);
-      add(step.posts, own, kStore);
+      if (area > 0) add(step.waits, SectionEngine::kStore, own);
+      add(step.posts, own, SectionEngine::kStore);
       if (area + 1 < areas_ && first != own) add(step.posts, own, first);
     } else {
       add(step.posts, own, engine_of(i + 1));

@@ -39,14 +39,11 @@ struct FusedPiece {
   std::uint64_t unit_cycles = 0;  ///< of the vector unit, nearly
 };
 
-/// Semaphores of fused layers: one for each pair of engines that waits for one another.
-inline constexpr std::uint32_t kFusedSemaphores = 11;
-
 /// The pieces: first weights, and what is made of them, then one or two for each layer of each area, and one for what
 /// the area leaves. Areas follow one another; the next one's rows are loaded while one is computed. Whatever they do
 /// waits for their first LOAD, and once their last STORE has completed, all of it has. Bits are those of the layers one
 /// by one: a product takes all terms of its sums in one command (N5), rows that two areas need are computed twice, and
-/// zeros around an image take part (N16).
+/// zeros around an image take part (N16). `room` has kPairSemaphores.
 std::vector<FusedPiece> fused_pieces(const std::vector<Layer> &layers, const depthwise::FusedLayout &layout,
                                      const FusedTensors &tensors, const Machine &npu, const SectionRoom &room);
 

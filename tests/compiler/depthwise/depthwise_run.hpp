@@ -54,7 +54,8 @@ struct DepthwiseSection {
   std::vector<isa::Command> commands;
 };
 
-inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const AreaPlan &plan, const NpuConfig &npu) {
+/// None that fits: no commands.
+inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const NpuConfig &npu) {
   const Convolution &conv = work.conv;
   const std::uint64_t image = conv.image_size(), result = std::uint64_t{conv.m()} * conv.out_channels,
                       weights = std::uint64_t{conv.k()} * conv.groups;
@@ -65,7 +66,8 @@ inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const AreaP
   s.addresses = {0x1000, behind(0x1000, a * 2), 0};
   s.addresses[2] = behind(s.addresses[1], b * 2);
   s.end = behind(s.addresses[2], std::max({image, result, weights}) * 4);
-  s.commands = section_commands(plan, s.addresses, npu, 0);
+  s.commands =
+      depthwise_commands(work, s.addresses, npu, {{}, kSectionSemaphores}).value_or(std::vector<isa::Command>());
   return s;
 }
 
@@ -81,9 +83,8 @@ inline isa::Command dirty_scratchpad(const NpuConfig &npu) {
 /// The first difference, or hazard; empty if there is none. Y and dX leave as bf16.
 inline std::string depthwise_difference(const Machine &npu, const DepthwiseWork &work, Dice &dice,
                                         const RunStream &run = run_functional) {
-  const std::optional<AreaPlan> plan = depthwise_areas(work, npu);
-  if (!plan) return "it does not fit";
-  DepthwiseSection section = depthwise_section(work, *plan, npu);
+  DepthwiseSection section = depthwise_section(work, npu);
+  if (section.commands.empty()) return "it does not fit";
   section.commands.insert(section.commands.begin(), dirty_scratchpad(npu));
   if (std::string hazard = first_hazard(npu, section.commands); !hazard.empty()) return hazard;
   if (!timing::run(npu, section.commands).ok()) return "it does not end on the timing model";

@@ -1,5 +1,7 @@
-// Depthwise convolutions on the vector unit: bits of the direct convolution, no hazard, and what they move.
+// Depthwise convolutions in sections of their own: bits of the direct convolution, no hazard, and what they move.
+#include "compiler/depthwise/weight_layout.hpp"
 #include "tests/compiler/depthwise/depthwise_run.hpp"
+#include "tests/compiler/depthwise/needed_waits.hpp"
 
 #include <cstdio>
 
@@ -18,7 +20,7 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
     const Convolution conv = random_depthwise(dice);
     for (const DepthwiseProduct product : kDepthwiseProducts) {
       const DepthwiseWork work{product, conv, false};
-      if (!depthwise_areas(work, npu_)) {
+      if (!has_depthwise_pieces(work, npu_)) {
         ++refused;
         continue;
       }
@@ -28,6 +30,40 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
     }
   }
   EXPECT_GT(compared, 8 * refused);
+}
+
+/// dW of many channels and areas, and of so few products an area that one waits for the other.
+TEST_P(Depthwise, WaitsOfEachPairOfEnginesOfWeightGradientsAreNeeded) {
+  Convolution conv = small_image_convolution(9, 200, 200);
+  conv.groups = 200;
+  conv.batch = 3;
+  std::set<std::uint8_t> semaphores;
+  for (const std::uint32_t side : {3U, 1U}) {
+    conv.kernel_height = conv.kernel_width = side;
+    if (side == 1) conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
+    const std::vector<isa::Command> commands = depthwise_section({DepthwiseProduct::kDW, conv, false}, npu_).commands;
+    ASSERT_EQ(first_hazard(npu_, commands), "");
+    const WaitedFor found = waited_for(npu_, commands);
+    EXPECT_EQ(found.needed, found.all);
+    semaphores.insert(found.all.begin(), found.all.end());
+  }
+  EXPECT_GE(semaphores.size(), 6U);
+}
+
+/// Operands and sums of dW are in macro-banks of their own where there is room.
+TEST(WeightLayouts, OfMobileNetKeepTheArrayFed) {
+  const Machine npu = load_machine("configs/large.toml");
+  Convolution conv = small_image_convolution(56, 128, 128);
+  conv.groups = 128;
+  const DepthwiseWork work{DepthwiseProduct::kDW, conv, false};
+  const auto layout = depthwise::choose_weight_layout(work, npu);
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->apart, depthwise::Apart::kAll);
+  EXPECT_EQ(layout->block, 128U);
+  const timing::RunResult run = timing::run(npu, depthwise_section(work, npu).commands);
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.counter(isa::Counter::COMPUTE_BANK), 0U);
+  EXPECT_LT(run.cycles(), 9 * 56 * 56 * 5 / 4);
 }
 
 /// The depthwise layers of MobileNet: pixels a side, channels, stride, and how many there are.
@@ -50,8 +86,7 @@ Moved moved_by_mobilenet(const Machine &npu) {
     conv.stride_height = conv.stride_width = layer.stride;
     for (const DepthwiseProduct product : kDepthwiseProducts) {
       const DepthwiseWork work{product, conv, false};
-      const timing::RunResult run =
-          timing::run(npu, depthwise_section(work, depthwise_areas(work, npu).value(), npu).commands);
+      const timing::RunResult run = timing::run(npu, depthwise_section(work, npu).commands);
       EXPECT_TRUE(run.ok());
       moved.elements += layer.count * (conv.image_size() + std::uint64_t{conv.m()} * conv.channels);
       moved.beats += layer.count * (run.counter(isa::Counter::READ_BEATS) + run.counter(isa::Counter::WRITE_BEATS));
@@ -72,20 +107,20 @@ TEST(DepthwiseOfMobileNet, MovesAtMostTwiceItsElements) {
 }
 
 /// Products on units and scratchpads that have no room are the array's.
-TEST(DepthwiseRefusals, WithoutAUnitOrRoomThereAreNoAreas) {
+TEST(DepthwiseRefusals, WithoutAUnitOrRoomThereAreNoPieces) {
   Convolution conv = small_image_convolution(20, 64, 64);
   conv.groups = 64;
   Machine npu = vector_machine("test8v2");
   for (const DepthwiseProduct product : kDepthwiseProducts) {
     Machine none = npu;
     none.vector_groups = 0;
-    EXPECT_FALSE(depthwise_areas({product, conv, false}, none));
+    EXPECT_FALSE(has_depthwise_pieces({product, conv, false}, none));
   }
   conv.height = conv.width = 400;
-  EXPECT_FALSE(depthwise_areas({DepthwiseProduct::kDW, conv, false}, npu));
+  EXPECT_FALSE(has_depthwise_pieces({DepthwiseProduct::kDW, conv, false}, npu));
   conv = small_image_convolution(4, 500, 500);
   conv.groups = 500;
-  EXPECT_FALSE(depthwise_areas({DepthwiseProduct::kY, conv, false}, npu));
+  EXPECT_FALSE(has_depthwise_pieces({DepthwiseProduct::kY, conv, false}, npu));
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, Depthwise, testing::Values("test8v2", "test6x10v1", "test8c2v8", "small"));

@@ -3,6 +3,7 @@
 #include "compiler/depthwise/fused/fused_section.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "sw_models/timing/timing_model.hpp"
+#include "tests/compiler/depthwise/needed_waits.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/vector_stream/section_run.hpp"
 #include "tests/sw_models/random_convolution.hpp"
@@ -226,29 +227,8 @@ TEST_P(Fused, WaitsOfEachPairOfEnginesAreNeeded) {
   }
   const std::vector<isa::Command> commands = FusedRun(npu_, layers).commands(*layout);
   ASSERT_EQ(first_hazard(npu_, commands), "");
-  std::set<std::uint8_t> all, needed;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const isa::Decoded d = *isa::decode(commands[i]);
-    for (std::size_t w = 0; w < d.sync.waits.size(); ++w) {
-      if (d.sync.waits[w].count == 0) continue;
-      const std::uint8_t semaphore = d.sync.waits[w].semaphore;
-      isa::Decoded open = d;
-      open.sync.waits[w] = {};
-      std::vector<isa::Command> broken = commands;
-      broken[i] = isa::encode(open);
-      for (std::size_t j = i; j-- > 0;) {
-        isa::Decoded poster = *isa::decode(broken[j]);
-        const auto post = std::find(poster.sync.posts.begin(), poster.sync.posts.end(), semaphore);
-        if (post == poster.sync.posts.end()) continue;
-        *post = isa::Sync{}.posts[0];
-        broken[j] = isa::encode(poster);
-        break;
-      }
-      all.insert(semaphore);
-      if (!first_hazard(npu_, broken).empty()) needed.insert(semaphore);
-    }
-  }
-  EXPECT_EQ(needed, all);
+  const WaitedFor semaphores = waited_for(npu_, commands);
+  EXPECT_EQ(semaphores.needed, semaphores.all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, Fused, testing::Values("test8v2", "test6x10v1", "small"));

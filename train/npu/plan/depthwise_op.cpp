@@ -13,7 +13,7 @@ compiler::DepthwiseProduct product_of(graph::ProductKind kind) {
   return kind == graph::ProductKind::kInputGradient ? compiler::DepthwiseProduct::kDX : compiler::DepthwiseProduct::kDW;
 }
 
-/// The op's product; none that the vector unit could compute.
+/// The op's product; none that could have a section.
 std::optional<compiler::DepthwiseWork> depthwise_work_of(const graph::Graph &graph, const graph::Op &op) {
   if (op.type->lower == nullptr) return std::nullopt;
   const std::optional<graph::Product> product = op.type->lower({graph, op}).product;
@@ -31,13 +31,15 @@ std::optional<compiler::DepthwiseWork> depthwise_work_of(const graph::Graph &gra
 
 } // namespace
 
-bool has_depthwise_areas(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
+bool has_depthwise_pieces(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
   const std::optional<compiler::DepthwiseWork> work = depthwise_work_of(graph, op);
-  return work && compiler::has_depthwise_areas(*work, npu);
+  return work && compiler::has_depthwise_pieces(*work, npu);
 }
 
-compiler::AreaPlan depthwise_areas_of(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
-  return compiler::depthwise_areas(depthwise_work_of(graph, op).value(), npu).value();
+std::vector<isa::Command> depthwise_commands_of(const graph::Graph &graph, const graph::Op &op,
+                                                const std::vector<std::uint64_t> &addresses, const NpuConfig &npu,
+                                                const compiler::DepthwiseRoom &room) {
+  return compiler::depthwise_commands(depthwise_work_of(graph, op).value(), addresses, npu, room).value();
 }
 
 } // namespace gradweave::runtime::train
