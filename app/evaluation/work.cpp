@@ -2,6 +2,7 @@
 
 #include "app/evaluation/unit/evaluate.hpp"
 #include "app/evaluation/unit/unit_key.hpp"
+#include "base/process/peak_memory.hpp"
 #include "base/process/progress.hpp"
 
 #include <fmt/format.h>
@@ -83,6 +84,7 @@ std::vector<Batch> pack(std::vector<GroupedWork> missing) {
 
 /// Runs in the child process: the results of the batch as a JSON array.
 std::string evaluate_batch(const Batch &batch, const std::function<void(double)> &progress) {
+  keep_freed_memory(); // of programs of up to millions of actions, one after the other
   nlohmann::json results = nlohmann::json::array();
   const auto of = static_cast<double>(batch.parts.size());
   for (const Work &one : batch.parts) {

@@ -20,4 +20,9 @@ std::uint64_t peak_memory_bytes() {
 
 void give_back_memory() { ::malloc_trim(0); }
 
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+}
+
 } // namespace gradweave

@@ -65,47 +65,43 @@ bool StepWalk::keep_for_readers(std::size_t first, std::size_t last, std::uint64
   const std::size_t begin = around(first).first, end = around(last).second;
   const std::uint64_t apart = cost(begin, end, kNoPlan);
   std::uint64_t best = apart;
-  std::uint32_t ranges = 0;
-  const auto keep_if_faster = [&](std::uint32_t cut, const auto &change) {
-    const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<Section> before(from, sections_.begin() + static_cast<std::ptrdiff_t>(last + 1));
-    change();
-    share_tiles(first, last, cut);
-    if (const std::uint64_t c = cost(begin, end, best); c < best) {
-      best = c;
-      ranges = cut;
-    } else {
-      std::move(before.begin(), before.end(), from);
-    }
-  };
+  std::uint32_t ranges = 0; // of what was kept
+  std::vector<std::uint32_t> cuts;
   const RowRange all{0, npu_.spm_rows()};
-  for (const std::uint32_t cut : kColumnParts) {
-    keep_if_faster(cut, [] {});
-    keep_if_faster(cut, [&] {
-      for (std::size_t s = first; s <= last; ++s)
-        for (PhasePlan &plan : sections_[s].plans)
-          plan.split = {all, all, all};
-    });
-  }
-  for (std::uint64_t i = 0; i < changes; ++i) {
+  Trials trials = trials_of(first, last + 1, begin, end);
+  trials.more = [](std::size_t i) { return i < 2 * kColumnParts.size(); };
+  trials.change = [&](std::size_t i) {
+    for (std::size_t s = first; s <= last && i % 2 == 1; ++s)
+      for (PhasePlan &plan : sections_[s].plans)
+        plan.split = {all, all, all};
+    share_tiles(first, last, kColumnParts[i / 2]);
+  };
+  trials.kept = [&](std::size_t i) { ranges = kColumnParts[i / 2]; };
+  keep_gains(trials, best);
+  trials.more = [&](std::size_t i) { return i < changes; };
+  trials.change = [&](std::size_t i) {
     const std::uint32_t cut = ranges != 0 ? ranges : kColumnParts[mover_.pick(kColumnParts.size())];
-    keep_if_faster(cut, [&] {
-      // As long as nothing gains, all change, from their own plans.
-      for (std::size_t s = first; s <= last; ++s) {
-        if (ranges != 0 && mover_.pick(last - first + 1) != 0) continue;
-        Section &section = sections_[s];
-        std::vector<PhasePlan> plans = section.plans;
-        if (mover_.pick(3) == 0)
-          plans = section.choice->alternatives[mover_.pick(section.choice->alternatives.size())];
-        else
-          mover_.change(plans, layers_[section.layer]);
-        if (ranges == 0 && mover_.pick(2) == 0)
-          for (PhasePlan &plan : plans)
-            plan.split = {all, all, all};
-        set(section, std::move(plans));
-      }
-    });
-  }
+    cuts.resize(i + 1);
+    cuts[i] = cut;
+    // As long as nothing gains, all change, from their own plans.
+    for (std::size_t s = first; s <= last; ++s) {
+      if (ranges != 0 && mover_.pick(last - first + 1) != 0) continue;
+      Section &section = sections_[s];
+      std::vector<PhasePlan> plans = section.plans;
+      if (mover_.pick(3) == 0)
+        plans = section.choice->alternatives[mover_.pick(section.choice->alternatives.size())];
+      else
+        mover_.change(plans, layers_[section.layer]);
+      if (ranges == 0 && mover_.pick(2) == 0)
+        for (PhasePlan &plan : plans)
+          plan.split = {all, all, all};
+      set(section, std::move(plans));
+    }
+    share_tiles(first, last, cut);
+  };
+  trials.draws = {&mover_};
+  trials.kept = [&](std::size_t i) { ranges = cuts[i]; };
+  keep_gains(trials, best);
   return best < apart;
 }
 

@@ -73,11 +73,11 @@ struct StepWalk::Balance {
 
 StepWalk::Balance StepWalk::balance_of(std::size_t first, std::size_t end) {
   std::uint64_t array = 0;
-  for_phases(first, end,
+  for_phases(sections_, first, end,
              [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections_[s].array[phase]; });
   Balance balance;
   balance.array = static_cast<std::int64_t>(array);
-  if (const auto program = allocate(range(first, end), layers_, layout_of(first, end), npu_))
+  if (const auto program = allocate(range(sections_, first, end), layers_, layout_of(first, end), npu_))
     balance.memory =
         static_cast<std::int64_t>(moved_bytes(*program, npu_) * npu_.memory.bytes_den / npu_.memory.bytes_num);
   for (std::size_t s = first; s < end; ++s)
@@ -118,14 +118,15 @@ std::pair<std::size_t, std::size_t> StepWalk::around(std::size_t section) const 
 }
 
 /// Of both sections and what is around them.
-std::uint64_t StepWalk::cost_of_both(std::size_t section, std::size_t host, std::uint64_t limit) {
+StepWalk::Priced StepWalk::price_of_both(const Sections &sections, std::size_t section, std::size_t host,
+                                         std::uint64_t limit) const {
   const auto [first, end] = around(section);
   const auto [host_first, host_end] = around(host);
-  if (host_first < end) return cost(first, host_end, limit);
-  const std::uint64_t one = cost(first, end, limit);
-  if (one >= limit) return kNoPlan;
-  const std::uint64_t other = cost(host_first, host_end, limit - one);
-  return other == kNoPlan ? kNoPlan : one + other;
+  if (host_first < end) return price(sections, first, host_end, limit);
+  const Priced one = price(sections, first, end, limit);
+  if (one.cost >= limit) return {kNoPlan, one.bursts};
+  const Priced other = price(sections, host_first, host_end, limit - one.cost);
+  return {other.cost == kNoPlan ? kNoPlan : one.cost + other.cost, one.bursts + other.bursts};
 }
 
 bool StepWalk::is_woven(std::size_t section) const {
@@ -149,9 +150,12 @@ private:
     PlansBeside::Plans guests, hosts;
   };
 
+  std::uint64_t of_both() const { return best_ == kNoPlan ? kNoPlan : best_ + rest_; }
   Banks give_banks(std::uint32_t guest);
   void leave(const std::vector<PhasePlan> &plans);
-  bool keep_if_faster(std::vector<PhasePlan> host, const std::vector<PhasePlan> &guest, const Banks &banks);
+  void run_as(std::vector<PhasePlan> host, const std::vector<PhasePlan> &guest, const Banks &banks);
+  Trials trials() const;
+  void keep_gains(const Trials &trials);
   void change(std::uint64_t changes, std::uint64_t apart, const Banks &banks);
 
   StepWalk &walk_;
@@ -161,7 +165,7 @@ private:
   bool joint_ = false;              ///< the host is next to it
   std::vector<PhasePlan> left_;     ///< the section's plans, whose gradient is exchanged
   std::uint64_t rest_ = kNoPlan;    ///< what is around the section takes without it, unless they are joint
-  std::uint64_t best_ = kNoPlan;    ///< of both
+  std::uint64_t best_ = kNoPlan;    ///< of both without that
 };
 
 /// With so many macro-banks, the last ones, for the gradient.
@@ -170,10 +174,8 @@ StepWalk::Guest::Banks StepWalk::Guest::give_banks(std::uint32_t guest) {
   PlansBeside &beside = walk_.beside_;
   Banks banks{guest, npu.spm_banks - guest, (npu.spm_banks - guest) * npu.bank_rows(), {}, {}};
   if (guest == 0) return banks;
-  const std::uint64_t searched = beside.work().bursts;
   banks.guests = beside.gradients(walk_.layers_[section_.layer], guest);
   banks.hosts = beside.of(walk_.layers_[host_.layer], Pass::kBackward, banks.host);
-  walk_.work_.bursts += beside.work().bursts - searched;
   const bool lies_there = std::all_of(host_.plans.begin(), host_.plans.end(), [&](const PhasePlan &p) {
     return std::max({p.split.shared.end(), p.split.other.end(), p.split.result.end()}) <= banks.host_rows;
   });
@@ -192,26 +194,22 @@ void StepWalk::Guest::leave(const std::vector<PhasePlan> &plans) {
   left_ = plans;
 }
 
-bool StepWalk::Guest::keep_if_faster(std::vector<PhasePlan> host, const std::vector<PhasePlan> &guest,
-                                     const Banks &banks) {
-  const Section section_before = section_, host_before = host_;
+void StepWalk::Guest::run_as(std::vector<PhasePlan> host, const std::vector<PhasePlan> &guest, const Banks &banks) {
   std::vector<PhasePlan> plans = left_;
   *gradient_in(plans) = moved_by(guest, banks.host_rows).front();
   walk_.set(section_, std::move(plans));
   walk_.set(host_, std::move(host));
+}
+
+/// Of both sections, and of what is around the host.
+StepWalk::Trials StepWalk::Guest::trials() const {
   const auto [host_first, host_end] = walk_.around(host_at_);
-  std::uint64_t c = kNoPlan;
-  if (joint_)
-    c = walk_.cost(std::min(first_, host_first), std::max(end_, host_end), best_);
-  else if (rest_ < best_)
-    c = walk_.cost(host_first, host_end, best_ == kNoPlan ? best_ : best_ - rest_);
-  if (c != kNoPlan && c + rest_ < best_) {
-    best_ = c + rest_;
-    return true;
-  }
-  section_ = section_before;
-  host_ = host_before;
-  return false;
+  return walk_.trials_of(at_, host_at_ + 1, joint_ ? std::min(first_, host_first) : host_first,
+                         joint_ ? std::max(end_, host_end) : host_end);
+}
+
+void StepWalk::Guest::keep_gains(const Trials &trials) {
+  if (rest_ != kNoPlan) walk_.keep_gains(trials, best_);
 }
 
 /// Random changes of both, fewer if they come to no gain.
@@ -219,7 +217,9 @@ void StepWalk::Guest::change(std::uint64_t changes, std::uint64_t apart, const B
   PlanChanger &draw = walk_.mover_;
   PlanChanger host_changer(walk_.beside_.npu_of(banks.host), draw.pick(kSeeds));
   PlanChanger guest_changer(walk_.beside_.npu_of(banks.guest), draw.pick(kSeeds));
-  for (std::uint64_t i = 0; i < changes && (i < changes / kGivenUp || best_ < apart); ++i) {
+  Trials trials = this->trials();
+  trials.more = [&](std::size_t i) { return i < changes && (i < changes / kGivenUp || of_both() < apart); };
+  trials.change = [&](std::size_t) {
     std::vector<PhasePlan> guest = moved_by({*gradient_in(section_.plans)}, 0U - banks.host_rows), host = host_.plans;
     switch (draw.pick(3)) {
     case 0:
@@ -232,13 +232,15 @@ void StepWalk::Guest::change(std::uint64_t changes, std::uint64_t apart, const B
       host = banks.hosts[draw.pick(banks.hosts.size())];
       guest = banks.guests[draw.pick(banks.guests.size())];
     }
-    keep_if_faster(std::move(host), guest, banks);
-  }
+    run_as(std::move(host), guest, banks);
+  };
+  trials.draws = {&draw, &host_changer, &guest_changer};
+  keep_gains(trials);
 }
 
 bool StepWalk::Guest::put_off(std::uint64_t changes) {
   const Section section_before = section_, host_before = host_;
-  const std::uint64_t apart = walk_.cost_of_both(at_, host_at_, kNoPlan);
+  const std::uint64_t apart = walk_.counted(walk_.price_of_both(walk_.sections_, at_, host_at_, kNoPlan));
   section_.later = static_cast<std::uint32_t>(host_at_ - at_);
   std::tie(first_, end_) = walk_.around(at_);
   joint_ = walk_.around(host_at_).first < end_;
@@ -246,14 +248,27 @@ bool StepWalk::Guest::put_off(std::uint64_t changes) {
   for (const std::vector<PhasePlan> &plans : section_.choice->alternatives)
     leave(plans);
   Banks chosen;
+  std::vector<PlansBeside::Wanted> wanted;
+  for (const std::uint32_t sixteenths : kGuestShares)
+    if (const std::uint32_t guest = walk_.npu_.spm_banks * sixteenths / 16; guest > 0) {
+      wanted.push_back({&walk_.layers_[section_.layer], Pass::kBackward, guest, true});
+      wanted.push_back({&walk_.layers_[host_.layer], Pass::kBackward, walk_.npu_.spm_banks - guest, false});
+    }
+  const std::uint64_t searched = walk_.beside_.work().bursts;
+  walk_.beside_.prepare(wanted, walk_.threads_);
+  walk_.work_.bursts += walk_.beside_.work().bursts - searched;
   for (const std::uint32_t sixteenths : kGuestShares) {
     const Banks banks = give_banks(walk_.npu_.spm_banks * sixteenths / 16);
-    for (const std::vector<PhasePlan> &host : banks.hosts)
-      for (const std::vector<PhasePlan> &guest : banks.guests)
-        if (keep_if_faster(host, guest, banks)) chosen = banks;
+    Trials trials = this->trials();
+    trials.more = [&](std::size_t i) { return i < banks.hosts.size() * banks.guests.size(); };
+    trials.change = [&](std::size_t i) {
+      run_as(banks.hosts[i / banks.guests.size()], banks.guests[i % banks.guests.size()], banks);
+    };
+    trials.kept = [&](std::size_t) { chosen = banks; };
+    keep_gains(trials);
   }
   if (best_ != kNoPlan) change(changes, apart, chosen);
-  if (best_ < apart) return true;
+  if (of_both() < apart) return true;
   section_ = section_before;
   host_ = host_before;
   return false;
@@ -265,31 +280,32 @@ bool StepWalk::Guest::put_off(std::uint64_t changes) {
 bool StepWalk::put_off_beside_unit(std::size_t section, std::size_t host, std::uint64_t changes) {
   Section &guest = sections_[section], &product = guest.unit ? sections_[host] : guest;
   const Section guest_before = guest, product_before = product;
-  const std::uint64_t apart = cost_of_both(section, host, kNoPlan);
+  const std::uint64_t apart = counted(price_of_both(sections_, section, host, kNoPlan));
   std::uint64_t best = apart;
-  std::vector<PhasePlan> best_plans;
   guest.later = static_cast<std::uint32_t>(host - section);
-  const auto keep_if_faster = [&](std::vector<PhasePlan> plans) {
-    if (!guest.unit && !splits(plans)) return;
-    set(product, std::move(plans));
-    if (const std::uint64_t c = cost_of_both(section, host, best); c < best) {
-      best = c;
-      best_plans = product.plans;
-    }
-  };
-  keep_if_faster(product_before.plans);
+  std::vector<std::vector<PhasePlan>> begun{product_before.plans};
   const auto &alternatives = product.choice->alternatives;
-  for (std::size_t i = 0; i < std::min(alternatives.size(), kAlternatives); ++i)
-    keep_if_faster(alternatives[i]);
-  for (std::uint64_t i = 0; i < changes / kChangesBesideUnit && !best_plans.empty(); ++i) {
-    std::vector<PhasePlan> plans = best_plans;
+  begun.insert(begun.end(), alternatives.begin(),
+               alternatives.begin() + static_cast<std::ptrdiff_t>(std::min(alternatives.size(), kAlternatives)));
+  Trials trials;
+  trials.first = section;
+  trials.end = host + 1;
+  trials.price = [&](const Sections &sections, std::uint64_t limit) {
+    const Section &changed = sections[guest.unit ? host : section];
+    return guest.unit || splits(changed.plans) ? price_of_both(sections, section, host, limit) : Priced{};
+  };
+  trials.more = [&](std::size_t i) { return i < begun.size(); };
+  trials.change = [&](std::size_t i) { set(product, begun[i]); };
+  keep_gains(trials, best);
+  trials.more = [&](std::size_t i) { return i < changes / kChangesBesideUnit && best < apart; };
+  trials.change = [&](std::size_t) {
+    std::vector<PhasePlan> plans = product.plans;
     mover_.change(plans, layers_[product.layer]);
-    keep_if_faster(std::move(plans));
-  }
-  if (best < apart) {
-    set(product, std::move(best_plans));
-    return true;
-  }
+    set(product, std::move(plans));
+  };
+  trials.draws = {&mover_};
+  keep_gains(trials, best);
+  if (best < apart) return true;
   product = product_before;
   guest = guest_before;
   return false;

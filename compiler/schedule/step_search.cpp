@@ -36,7 +36,7 @@ class StepSearch {
 public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
-        threads_(options.threads != 0 ? options.threads : usable_cores()),
+        threads_(options.threads != 0 ? options.threads : usable_cores()), walk_threads_(threads_),
         own_(layers, options.pass, layout_, npu, options.layer_plans, options.objective, [this] { tell_locked(); }),
         beside_(own_.machine().tiles, options.layer_plans, options.objective, [this] { tell_locked(); }) {}
 
@@ -48,7 +48,9 @@ private:
   void plan_layers();
   std::vector<Walk> begin_all();
   Walk make_walk() {
-    return std::make_unique<StepWalk>(layers_, layout_, own_, beside_, progress_, options_.objective);
+    auto walk = std::make_unique<StepWalk>(layers_, layout_, own_, beside_, progress_, options_.objective);
+    walk->use(walk_threads_);
+    return walk;
   }
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
@@ -75,7 +77,7 @@ private:
   const Machine &npu_;
   const StepOptions &options_;
   Layout layout_;
-  unsigned threads_;
+  unsigned threads_, walk_threads_; ///< in all, and that a walk may use
   StepPlans own_;
   PlansBeside beside_;
   SearchedStep found_;
@@ -120,15 +122,27 @@ std::size_t StepSearch::levels() {
   return most;
 }
 
-/// Each walk on its own, on all cores.
+/// Walks go side by side, on all cores: each on one of its own, or those that are left at last on as many as there are.
 void StepSearch::for_each(std::vector<Walk> &walks, const std::function<void(Walk &)> &work) {
-  for_each_in_parallel(walks.size(), threads_, [&](std::size_t i) {
+  const auto go = [&](std::size_t i) {
     const auto start = std::chrono::steady_clock::now();
+    const double before = walks[i] ? walks[i]->seconds_beside() : 0;
     work(walks[i]);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::lock_guard<std::mutex> lock(mutex_);
-    walked_seconds_ += seconds;
-  });
+    walked_seconds_ += seconds + walks[i]->seconds_beside() - before;
+  };
+  const auto go_all = [&](std::size_t first, std::size_t end) {
+    if (first == end) return;
+    walk_threads_ = static_cast<unsigned>(std::max<std::size_t>(1, threads_ / (end - first)));
+    for (std::size_t i = first; i < end; ++i)
+      if (walks[i]) walks[i]->use(walk_threads_);
+    for_each_in_parallel(end - first, threads_, [&](std::size_t i) { go(first + i); });
+  };
+  const std::size_t side_by_side = walks.size() / threads_ * threads_;
+  go_all(0, side_by_side);
+  go_all(side_by_side, walks.size());
+  walk_threads_ = threads_;
 }
 
 /// Begins with the layers' plans of each level, for faster layers do not always make a faster step.

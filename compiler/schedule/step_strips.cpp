@@ -9,6 +9,7 @@
 #include "compiler/schedule/step_walk.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace gradweave::compiler {
 namespace {
@@ -133,24 +134,13 @@ bool StepWalk::run_in_strips(std::size_t first, std::size_t last, std::uint64_t 
   const std::size_t begin = around(first).first, end = around(last).second;
   const std::uint64_t apart = cost(begin, end, kNoPlan);
   std::uint64_t best = apart;
-  const auto keep_if_faster = [&](const auto &change) {
-    const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<Section> before(from, sections_.begin() + static_cast<std::ptrdiff_t>(last + 1));
-    change();
-    if (const std::uint64_t c = cost(begin, end, best); c < best) {
-      best = c;
-      return true;
-    }
-    std::move(before.begin(), before.end(), from);
-    return false;
-  };
-  std::size_t from = first, to = last;
+  std::vector<std::pair<std::size_t, std::size_t>> runs;
+  std::vector<std::function<void()>> strips;
   const auto try_all = [&](std::size_t one, std::size_t other, const Strip &strip) {
     const std::uint32_t width = strip_width(one, other);
     if (width == 0 || width % strip.row_parts != 0 || strip.cores == 0) return;
-    if (!keep_if_faster([&] { run_as_strip(one, other, strip, width); })) return;
-    from = one;
-    to = other;
+    runs.emplace_back(one, other);
+    strips.emplace_back([=] { run_as_strip(one, other, strip, width); });
   };
   for (std::size_t one = first; one < last; ++one)
     for (std::size_t other = last; other > one; --other)
@@ -165,18 +155,25 @@ bool StepWalk::run_in_strips(std::size_t first, std::size_t last, std::uint64_t 
     for (const std::uint32_t columns : kRanges)
       for (const std::uint32_t window : {1U, 3U})
         if (layers_[sections_[one].layer].image) try_all(one, one, {1, columns, 1, false, npu_.cores, window, 0, true});
+  std::size_t from = first, to = last;
+  Trials trials = trials_of(first, last + 1, begin, end);
+  trials.kept = [&](std::size_t i) { std::tie(from, to) = runs[i]; };
+  keep_gains(trials, strips, best);
   if (best == apart) return false;
   const std::uint32_t width = strip_width(from, to), weight_rows = rows_of_weights(from, to);
-  for (std::uint64_t i = 0; i < changes; ++i)
-    keep_if_faster([&] {
-      Section &section = sections_[from + mover_.pick(to - from + 1)];
-      if (mover_.pick(3) == 0) return cut_into_rows(section, any_strip(weight_rows), width);
-      std::vector<PhasePlan> plans = section.plans;
-      const TileShape tile = plans.front().tile;
-      mover_.change(plans, layers_[section.layer]);
-      if (mover_.pick(4) != 0) plans.front().tile = tile;
-      set(section, std::move(plans));
-    });
+  trials.more = [&](std::size_t i) { return i < changes; };
+  trials.change = [&](std::size_t) {
+    Section &section = sections_[from + mover_.pick(to - from + 1)];
+    if (mover_.pick(3) == 0) return cut_into_rows(section, any_strip(weight_rows), width);
+    std::vector<PhasePlan> plans = section.plans;
+    const TileShape tile = plans.front().tile;
+    mover_.change(plans, layers_[section.layer]);
+    if (mover_.pick(4) != 0) plans.front().tile = tile;
+    set(section, std::move(plans));
+  };
+  trials.draws = {&mover_};
+  trials.kept = {};
+  keep_gains(trials, best);
   return true;
 }
 

@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t kNeighbours = 2;
 /// The farthest that is tried of PhasePlan::reach, but for no limit.
 constexpr std::uint32_t kFarthest = 3;
-/// One part of so many of the work goes into changes of the step that are not tried nearby first.
-constexpr std::uint64_t kWholeShare = 4;
-/// One change of so many cuts all sections that share what stays alike, if it is known what does.
-constexpr std::uint32_t kLinkedShare = 3;
 
 } // namespace
 
@@ -86,10 +82,10 @@ void StepWalk::run_like(Section &section, const Section &like) const {
   section.reach = like.reach;
 }
 
-std::vector<PhasePlan> StepWalk::range(std::size_t first, std::size_t end) const {
+std::vector<PhasePlan> StepWalk::range(const Sections &sections, std::size_t first, std::size_t end) const {
   std::vector<PhasePlan> plans;
-  for_phases(first, end, [&](std::size_t s, std::size_t phase, bool begins, bool joined, bool late) {
-    const Section &section = sections_[s];
+  for_phases(sections, first, end, [&](std::size_t s, std::size_t phase, bool begins, bool joined, bool late) {
+    const Section &section = sections[s];
     PhasePlan &plan = plans.emplace_back(section.plans[phase]);
     plan.starts_empty = begins && section.alone;
     plan.woven = late || (begins && section.woven && s > first);
@@ -118,25 +114,34 @@ Layout StepWalk::layout_of(std::size_t first, std::size_t end) const {
 }
 
 std::uint64_t StepWalk::cost(std::size_t first, std::size_t end, std::uint64_t limit) {
+  return counted(price(sections_, first, end, limit));
+}
+
+/// Reads nothing of the walk that changes of plans change but for `sections`.
+StepWalk::Priced StepWalk::price(const Sections &sections, std::size_t first, std::size_t end,
+                                 std::uint64_t limit) const {
+  Priced priced;
   std::uint64_t array = 0; // tiles of a few elements are many, and take long to place
-  for_phases(first, end,
-             [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections_[s].array[phase]; });
-  if (judge_.least_of_cycles(array) >= limit) return kNoPlan;
-  const std::vector<PhasePlan> plans = range(first, end);
+  for_phases(sections, first, end,
+             [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections[s].array[phase]; });
+  if (judge_.least_of_cycles(array) >= limit) return priced;
+  const std::vector<PhasePlan> plans = range(sections, first, end);
   std::uint64_t lost = 0;
   const std::optional<Program> program =
       allocate(plans, layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit, true), &lost);
-  work_.bursts += lost * kBurstsOfAProduct;
-  if (!program) return kNoPlan;
-  work_.bursts += program->work() * kBurstsOfAProduct;
-  if (judge_.bound(*program) >= limit) return kNoPlan;
-  work_.bursts += simulation_work(*program);
-  return judge_.judge(*program, limit).cost;
+  priced.bursts += lost * kBurstsOfAProduct;
+  if (!program) return priced;
+  priced.bursts += program->work() * kBurstsOfAProduct;
+  if (judge_.bound(*program) >= limit) return priced;
+  priced.bursts += simulation_work(*program);
+  priced.cost = judge_.judge(*program, limit).cost;
+  return priced;
 }
 
 /// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.
-std::uint64_t StepWalk::cost_around(std::size_t section, std::uint64_t limit) {
-  return cost(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()), limit);
+StepWalk::Priced StepWalk::price_around(const Sections &sections, std::size_t section, std::uint64_t limit) const {
+  return price(sections, section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections.size()),
+               limit);
 }
 
 /// Cuts a tensor that the section shares with another phase like that one does, so that tiles can stay from one to the
@@ -207,11 +212,13 @@ std::vector<std::size_t> StepWalk::pick_sections() {
   return alike;
 }
 
-bool StepWalk::improves() {
+bool StepWalk::improves() { return improves(price(sections_, 0, sections_.size(), cost_)); }
+
+/// Whether the whole step costs less than before.
+bool StepWalk::improves(const Priced &step) {
   ++work_.simulated;
-  const std::uint64_t before = work_.bursts;
-  const std::uint64_t c = cost(0, sections_.size(), cost_);
-  whole_bursts_ += work_.bursts - before;
+  const std::uint64_t c = counted(step);
+  whole_bursts_ += step.bursts;
   if (c >= cost_) return false;
   cost_ = c;
   ++improvements_;
@@ -220,7 +227,7 @@ bool StepWalk::improves() {
 }
 
 void StepWalk::try_on_all(const std::function<void(Section &)> &change) {
-  const std::vector<Section> before = sections_;
+  const Sections before = sections_;
   for (Section &section : sections_)
     change(section);
   if (!improves()) sections_ = before;
@@ -238,7 +245,7 @@ std::uint64_t StepWalk::shared_tensors(std::size_t one, std::size_t other) const
 /// Lets sections take over tiles, or not, and cuts them like what they take over, where that is faster with their
 /// neighbours; alike for sections of the same shape between neighbours of the same shapes that share the same tensors.
 void StepWalk::try_reuse() {
-  const std::vector<Section> before = sections_;
+  const Sections before = sections_;
   const auto shape = [&](std::size_t s) { return s < sections_.size() ? sections_[s].choice : nullptr; };
   const auto sharing = [&](std::size_t s) { return s < sections_.size() ? shared_tensors(s - 1, s) : 0U; };
   std::map<std::tuple<const LayerPlans::Choice *, const LayerPlans::Choice *, const LayerPlans::Choice *, std::uint64_t,
@@ -254,22 +261,26 @@ void StepWalk::try_reuse() {
       run_like(section, sections_[like->second]);
       continue;
     }
-    std::uint64_t best = cost_around(s, kNoPlan);
-    const auto keep_if_faster = [&](const std::function<void()> &change) {
-      Section was = section;
-      change();
-      if (const std::uint64_t c = cost_around(s, best); c < best)
-        best = c;
-      else
-        section = std::move(was);
-    };
-    keep_if_faster([&] { section.alone = !section.alone; });
-    keep_if_faster([&] { section.reach = 1; });
-    for (const PhasePlan &phase : sections_[s - 1].plans)
-      keep_if_faster([&] {
+    std::uint64_t best = counted(price_around(sections_, s, kNoPlan));
+    const std::vector<PhasePlan> &like_these = sections_[s - 1].plans;
+    Trials trials;
+    trials.first = s;
+    trials.end = s + 1;
+    trials.more = [&](std::size_t i) { return i < like_these.size() + 2; };
+    trials.change = [&](std::size_t i) {
+      if (i == 0) {
+        section.alone = !section.alone;
+      } else if (i == 1) {
+        section.reach = 1;
+      } else {
         section.alone = false;
-        align(section, phase);
-      });
+        align(section, like_these[i - 2]);
+      }
+    };
+    trials.price = [this, s](const Sections &sections, std::uint64_t limit) {
+      return price_around(sections, s, limit);
+    };
+    keep_gains(trials, best);
   }
   if (!improves()) sections_ = before;
 }
@@ -319,69 +330,6 @@ void StepWalk::try_placement() {
         if (sections_[later].layer == section.layer && !taken[later].from.empty() && taken[later].from.front() == s)
           cut_like(section, sections_[later]);
     });
-  }
-}
-
-/// A change of a section that those which share what stays follow, by one step or all along: alone it would cut tiles
-/// otherwise than those that are kept, and lose them.
-void StepWalk::try_linked_change(std::size_t one) {
-  const std::vector<Section> before = sections_;
-  change(sections_[one]);
-  const bool all_along = changer_.pick(2) == 1;
-  std::vector<bool> follows(sections_.size());
-  std::vector<std::size_t> lead{one};
-  follows[one] = true;
-  while (!lead.empty()) {
-    const std::size_t s = lead.back();
-    lead.pop_back();
-    for (const std::size_t other : linked_[s]) {
-      if (follows[other]) continue;
-      follows[other] = true;
-      cut_like(sections_[other], sections_[s]);
-      if (all_along) lead.push_back(other);
-    }
-  }
-  if (improves())
-    around_.clear();
-  else
-    sections_ = before;
-}
-
-/// A change of one section, or of all alike, that is kept if the step gains. As long as whole steps have taken more
-/// work than surroundings, only what gains there is tried on the whole; else all is, for a layer's surroundings do not
-/// show what stays from its forward to its backward pass.
-void StepWalk::try_change() {
-  ++work_.tried;
-  if (!linked_.empty() && changer_.pick(kLinkedShare) == 0) {
-    const std::size_t one = changer_.pick(sections_.size());
-    if (!linked_[one].empty()) return try_linked_change(one);
-  }
-  const std::vector<std::size_t> picked = pick_sections();
-  std::vector<Section> before;
-  for (const std::size_t s : picked)
-    before.push_back(sections_[s]);
-  const std::size_t one = picked.front();
-  const bool nearby = whole_bursts_ >= work_.bursts / kWholeShare;
-  std::uint64_t around = kNoPlan;
-  if (nearby) {
-    const auto [known, is_new] = around_.try_emplace(one, kNoPlan);
-    if (is_new) known->second = cost_around(one, kNoPlan);
-    around = known->second;
-  }
-  change(sections_[one]);
-  for (const std::size_t s : picked)
-    run_like(sections_[s], sections_[one]);
-  if ((!nearby || cost_around(one, around) < around) && improves())
-    around_.clear();
-  else
-    for (std::size_t j = 0; j < picked.size(); ++j)
-      sections_[picked[j]] = std::move(before[j]);
-}
-
-void StepWalk::run(std::uint64_t changes, std::uint64_t bursts) {
-  for (std::uint64_t i = 0; i < changes && work_.bursts - woven_bursts_ < bursts; ++i) {
-    if (progress_) progress_();
-    try_change();
   }
 }
 

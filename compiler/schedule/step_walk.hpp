@@ -24,6 +24,9 @@ public:
   StepWalk(const std::vector<Layer> &layers, const Layout &layout, const StepPlans &own, PlansBeside &beside,
            const std::function<void()> &progress, Objective objective = Objective::kCycles);
 
+  /// Prices changes ahead in so many threads from here on. Plans and work are the same with any number.
+  void use(unsigned threads) { threads_ = threads; }
+
   /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
   void begin(std::size_t level);
   /// Lets layers take over tiles from those before where that is better.
@@ -51,7 +54,7 @@ public:
   std::uint64_t first_cost() const { return first_cost_; }
   std::uint64_t cost() const { return cost_; }
   /// The plans in the order in which they run, products included.
-  std::vector<PhasePlan> plans() const { return range(0, sections_.size()); }
+  std::vector<PhasePlan> plans() const { return range(sections_, 0, sections_.size()); }
   /// What the walk has done; `tried` and `simulated`: on the whole step.
   const SearchWork &work() const { return work_; }
   /// Share of SearchWork::bursts that weaving, tiles of parts and gradients that were put off took.
@@ -59,6 +62,8 @@ public:
   std::uint64_t improvements() const { return improvements_; }
   /// What it began with, and each improvement.
   const std::vector<StepFall> &falls() const { return falls_; }
+  /// Seconds of one core that other threads took for it.
+  double seconds_beside() const { return seconds_beside_; }
 
 private:
   /// A layer's pass in one direction: a run of phases of the step.
@@ -78,6 +83,28 @@ private:
       return later > 0 && plans.size() > 1 && plans[phase].kind == PhaseKind::kDw;
     }
   };
+
+  using Sections = std::vector<Section>;
+  /// Cost, or kNoPlan, and the bursts simulated for it.
+  struct Priced {
+    std::uint64_t cost = kNoPlan, bursts = 0;
+  };
+
+  /// Changes that are tried in order (step_trials.cpp).
+  struct Trials {
+    std::size_t first = 0, end = 0;             ///< sections that they change
+    std::function<bool(std::size_t)> more;      ///< whether the i-th is tried, if none before it gains any more
+    std::function<void(std::size_t)> change;    ///< makes the i-th to the sections as they are
+    std::vector<PlanChanger *> draws = {};      ///< that it draws from
+    std::function<void(std::size_t)> kept = {}; ///< the i-th was kept
+    std::function<Priced(const Sections &, std::uint64_t)> price; ///< with a limit
+  };
+  Trials trials_of(std::size_t first, std::size_t end, std::size_t priced_first, std::size_t priced_end) const;
+  void keep_gains(const Trials &trials, std::uint64_t &best);
+  void keep_gains(Trials trials, const std::vector<std::function<void()>> &changes, std::uint64_t &best);
+  static std::vector<PlanChanger::Position> positions(const std::vector<PlanChanger *> &draws);
+  static void go_to(const std::vector<PlanChanger *> &draws, const std::vector<PlanChanger::Position> &positions);
+  void price_in_threads(std::size_t count, const std::function<bool(std::size_t, Sections &)> &gains);
 
   void set(Section &section, std::vector<PhasePlan> plans) const;
   void run_like(Section &section, const Section &like) const;
@@ -129,7 +156,7 @@ private:
   struct Balance;
   Balance balance_of(std::size_t first, std::size_t end);
   std::vector<Balance> gradients();
-  std::uint64_t cost_of_both(std::size_t section, std::size_t host, std::uint64_t limit);
+  Priced price_of_both(const Sections &sections, std::size_t section, std::size_t host, std::uint64_t limit) const;
   std::pair<std::size_t, std::size_t> around(std::size_t section) const;
   bool is_woven(std::size_t section) const;
   std::size_t guests_of(std::size_t section) const;
@@ -138,19 +165,31 @@ private:
   class Guest;
   std::vector<std::size_t> pick_sections();
   bool improves();
+  bool improves(const Priced &step);
   void try_on_all(const std::function<void(Section &)> &change);
-  void try_change();
-  void try_linked_change(std::size_t one);
+  struct Change;
+  Change draw_change();
+  std::vector<std::size_t> change_linked(std::size_t one);
+  void price(Sections &sections, Change &change) const;
+  bool keep_change(Change &change);
+  static bool goes_nearby(std::uint64_t whole_bursts, std::uint64_t bursts);
+  void foresee(std::vector<Change> &changes) const;
   std::uint64_t shared_tensors(std::size_t one, std::size_t other) const;
   /// Calls take(section, index of the phase, whether it is the section's first here, PhasePlan::joined, whether it was
   /// put off) for all phases that run from section `first` to before `end`.
-  template <typename Take> void for_phases(std::size_t first, std::size_t end, const Take &take) const;
+  template <typename Take>
+  static void for_phases(const Sections &sections, std::size_t first, std::size_t end, const Take &take);
   /// Plans of the sections from `first` to before `end`.
-  std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
+  std::vector<PhasePlan> range(const Sections &sections, std::size_t first, std::size_t end) const;
   Layout layout_of(std::size_t first, std::size_t end) const;
   /// Of these sections; kNoPlan if they do not fit, or are found to cost `limit` or more.
   std::uint64_t cost(std::size_t first, std::size_t end, std::uint64_t limit);
-  std::uint64_t cost_around(std::size_t section, std::uint64_t limit);
+  Priced price(const Sections &sections, std::size_t first, std::size_t end, std::uint64_t limit) const;
+  Priced price_around(const Sections &sections, std::size_t section, std::uint64_t limit) const;
+  std::uint64_t counted(const Priced &priced) {
+    work_.bursts += priced.bursts;
+    return priced.cost;
+  }
   /// The first sections are forward passes.
   std::size_t forward_sections() const { return forward_sections_; }
 
@@ -163,7 +202,8 @@ private:
   PlanChanger changer_;
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
   PlanChanger mover_;  ///< likewise, of sections that share tiles or put gradients off
-  std::vector<Section> sections_;
+  Sections sections_;
+  unsigned threads_ = 1;
   std::size_t forward_sections_ = 0;
   /// Of each section those that take over a tensor from it or that it takes over from; empty without try_placement().
   std::vector<std::vector<std::size_t>> linked_;
@@ -171,14 +211,17 @@ private:
   std::uint64_t first_cost_ = 0, cost_ = 0, improvements_ = 0;
   std::vector<StepFall> falls_;
   SearchWork work_;
-  std::uint64_t woven_bursts_ = 0; ///< see the public one
-  std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps
+  std::uint64_t woven_bursts_ = 0;               ///< see the public one
+  std::uint64_t whole_bursts_ = 0;               ///< share of its bursts that were simulated in whole steps
+  std::uint64_t last_whole_ = 0, last_near_ = 0; ///< bursts that a change took last, on the whole step and nearby
+  double seconds_beside_ = 0;
 };
 
-template <typename Take> void StepWalk::for_phases(std::size_t first, std::size_t end, const Take &take) const {
+template <typename Take>
+void StepWalk::for_phases(const Sections &sections, std::size_t first, std::size_t end, const Take &take) {
   std::vector<std::vector<std::size_t>> guests(end);
   for (std::size_t s = 0; s < end; ++s)
-    if (const std::size_t host = s + sections_[s].later; host > s && host < end) guests[host].push_back(s);
+    if (const std::size_t host = s + sections[s].later; host > s && host < end) guests[host].push_back(s);
   const auto put_off = [&](const Section &section) {
     std::size_t phase = 0;
     while (phase < section.plans.size() && !section.puts_off(phase))
@@ -186,7 +229,7 @@ template <typename Take> void StepWalk::for_phases(std::size_t first, std::size_
     return phase;
   };
   for (std::size_t s = first; s < end; ++s) {
-    const Section &section = sections_[s];
+    const Section &section = sections[s];
     std::size_t begun = 0;
     for (std::size_t i = 0; i < section.plans.size(); ++i)
       if (!section.puts_off(i)) {
@@ -194,7 +237,7 @@ template <typename Take> void StepWalk::for_phases(std::size_t first, std::size_
         ++begun;
       }
     for (const std::size_t guest : guests[s])
-      if (const std::size_t phase = put_off(sections_[guest]); phase < sections_[guest].plans.size())
+      if (const std::size_t phase = put_off(sections[guest]); phase < sections[guest].plans.size())
         take(guest, phase, false, false, true);
   }
 }

@@ -146,15 +146,7 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
   other.woven = true;
   other.alone = false;
   std::uint64_t best = cost(run.first, run.second, kNoPlan);
-  const auto keep_if_faster = [&](const std::function<void()> &change) {
-    const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(run.first);
-    std::vector<Section> before(from, sections_.begin() + static_cast<std::ptrdiff_t>(run.second));
-    change();
-    if (const std::uint64_t c = cost(run.first, run.second, best); c < best)
-      best = c;
-    else
-      std::move(before.begin(), before.end(), from);
-  };
+  std::vector<std::function<void()>> bands;
   const Layer &layer = layers_[other.layer];
   const std::vector<PhasePlan> as_it_is = one.plans, other_as_it_is = other.plans;
   const std::uint32_t width = layer.image ? line_width(layer) : layer.conv ? layer.conv->width : npu_.rows;
@@ -162,7 +154,7 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
     for (const bool one_by_lines : {true, false})
       for (const bool other_by_lines : {true, false}) {
         if ((one.unit && !one_by_lines) || (other.unit && !other_by_lines)) continue;
-        keep_if_faster([&] {
+        bands.emplace_back([=, &one, &other, &as_it_is, &other_as_it_is] {
           cut_into_bands(one, one_by_lines ? plans_by_lines(one) : as_it_is, lines, kPairShare);
           cut_into_bands(other, other_by_lines ? plans_by_lines(other) : other_as_it_is, lines, kPairShare);
         });
@@ -170,9 +162,13 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
   for (std::uint32_t lines = width; lines < layer.m && lines <= kMostLines; lines *= 2)
     for (const std::uint32_t share : {kPairShare, kRunShare})
       for (const bool in_parts : {false, true})
-        keep_if_faster([&] { cut_run(run, lines, share, in_parts); });
-  for (std::uint64_t i = 0; i < changes && (i < patience || best < apart); ++i)
-    keep_if_faster([&] { change_pair(one, other); });
+        bands.emplace_back([=] { cut_run(run, lines, share, in_parts); });
+  Trials trials = trials_of(run.first, run.second, run.first, run.second);
+  keep_gains(trials, bands, best);
+  trials.more = [&](std::size_t i) { return i < changes && (i < patience || best < apart); };
+  trials.change = [&](std::size_t) { change_pair(one, other); };
+  trials.draws = {&weaver_};
+  keep_gains(trials, best);
   return best < apart;
 }
 
@@ -191,7 +187,8 @@ std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
   }
   const auto saved = [this](const std::vector<std::size_t> &pair) {
     const std::size_t s = pair.front();
-    const std::optional<Program> program = allocate(range(s - 1, s + 1), layers_, layout_of(s - 1, s + 1), npu_);
+    const std::optional<Program> program =
+        allocate(range(sections_, s - 1, s + 1), layers_, layout_of(s - 1, s + 1), npu_);
     if (!program) return std::uint64_t{0};
     const std::uint64_t all = cost(s - 1, s + 1, kNoPlan), least = judge_.bound(*program);
     return (all - std::min(all, least)) * pair.size();

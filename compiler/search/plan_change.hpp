@@ -18,6 +18,11 @@ public:
   /// A number from 0 to `bound` - 1; the standard's distributions differ from library to library.
   std::uint32_t pick(std::size_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
 
+  /// Where it is in its sequence of random numbers, which decides all that it does from there on.
+  using Position = std::mt19937_64;
+  const Position &position() const { return random_; }
+  void go_to(const Position &position) { random_ = position; }
+
   /// Makes one to three changes to the plans of a layer's phases; their products are left as they were.
   void change(std::vector<PhasePlan> &plans, const Layer &layer);
 

@@ -1,5 +1,6 @@
 #include "compiler/search/plans_beside.hpp"
 
+#include "base/process/parallel.hpp"
 #include "compiler/ir/macro_banks.hpp"
 #include "compiler/request/error.hpp"
 #include "graph/layer_fingerprint.hpp"
@@ -20,28 +21,52 @@ const Machine &PlansBeside::npu_of(std::uint32_t banks) {
   return at != npus_.end() ? at->second : npus_.emplace(banks, with_banks(npu_, banks)).first->second;
 }
 
-const PlansBeside::Plans &PlansBeside::search(const Layer &layer, Pass pass, std::uint32_t banks, bool gradient) {
-  const auto [at, is_new] = known_.try_emplace({shape_fingerprint(layer).hex(), pass, banks, gradient});
-  Plans &plans = at->second;
-  if (!is_new) return plans;
-  LayerPlans search(npu_of(banks), plans_, objective_, tried_, gradient);
+PlansBeside::Key PlansBeside::key_of(const Wanted &wanted) {
+  return {shape_fingerprint(*wanted.layer).hex(), wanted.pass, wanted.banks, wanted.gradient};
+}
+
+void PlansBeside::prepare(const std::vector<Wanted> &wanted, unsigned threads) {
+  struct New {
+    Wanted wanted;
+    const Machine *npu;
+    Plans *plans;
+    SearchWork work = {};
+  };
+  std::vector<New> all;
+  for (const Wanted &one : wanted)
+    if (const auto [at, is_new] = known_.try_emplace(key_of(one)); is_new)
+      all.push_back({one, &npu_of(one.banks), &at->second});
+  for_each_in_parallel(all.size(), threads, [&](std::size_t i) {
+    Found found = search(all[i].wanted, *all[i].npu);
+    *all[i].plans = std::move(found.plans);
+    all[i].work = found.work;
+  });
+  for (const New &one : all)
+    work_ += one.work;
+}
+
+PlansBeside::Found PlansBeside::search(const Wanted &wanted, const Machine &npu) const {
+  const auto &[layer, pass, banks, gradient] = wanted;
+  Found found;
+  Plans &plans = found.plans;
+  LayerPlans search(npu, plans_, objective_, tried_, gradient);
   try {
-    search.prepare({{&layer, pass}}, 1, {});
+    search.prepare({{layer, pass}}, 1, {});
   } catch (const CompileError &) { // nothing fits so little
-    return plans;
+    return found;
   }
-  work_ += search.conventional_work();
-  work_ += search.other_work();
-  const LayerPlans::Choice &choice = search.of(layer, pass);
+  found.work = search.conventional_work();
+  found.work += search.other_work();
+  const LayerPlans::Choice &choice = search.of(*layer, pass);
   plans.push_back(choice.best().phases);
   plans.insert(plans.end(), choice.alternatives.begin(), choice.alternatives.end());
   plans.resize(std::min(plans.size(), kMostPlans));
-  if (!gradient) return plans;
+  if (!gradient) return found;
   for (std::vector<PhasePlan> &phases : plans)
     phases.erase(
         std::remove_if(phases.begin(), phases.end(), [](const PhasePlan &p) { return p.kind != PhaseKind::kDw; }),
         phases.end());
-  return plans;
+  return found;
 }
 
 std::vector<PhasePlan> moved_by(std::vector<PhasePlan> plans, std::uint32_t rows) {

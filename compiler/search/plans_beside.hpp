@@ -14,8 +14,7 @@
 
 namespace gradweave::compiler {
 
-/// The plans of layers in some of the macro-banks, each searched when it is first asked for. Deterministic. Not for
-/// several threads at a time.
+/// The plans of layers in some of the macro-banks. Deterministic. Not for several threads at a time.
 class PlansBeside {
 public:
   /// Best first, without products.
@@ -29,11 +28,23 @@ public:
 
   /// The NPU with so many of its macro-banks, 1 at least. The reference stays valid.
   const Machine &npu_of(std::uint32_t banks);
-  /// Plans of the layer's pass in the first `banks` macro-banks; none if nothing fits them.
-  const Plans &of(const Layer &layer, Pass pass, std::uint32_t banks) { return search(layer, pass, banks, false); }
+  /// What is asked for.
+  struct Wanted {
+    const Layer *layer = nullptr;
+    Pass pass = Pass::kForward;
+    std::uint32_t banks = 0;
+    bool gradient = false; ///< dW by itself
+  };
+  /// Searches for what is not known yet, in so many threads at most.
+  void prepare(const std::vector<Wanted> &wanted, unsigned threads);
+
+  /// Plans of the layer's pass in the first `banks` macro-banks, which were prepared; none if nothing fits them.
+  const Plans &of(const Layer &layer, Pass pass, std::uint32_t banks) const {
+    return known_.at(key_of({&layer, pass, banks, false}));
+  }
   /// Plans of dW by itself there, a phase each.
-  const Plans &gradients(const Layer &layer, std::uint32_t banks) {
-    return search(layer, Pass::kBackward, banks, true);
+  const Plans &gradients(const Layer &layer, std::uint32_t banks) const {
+    return known_.at(key_of({&layer, Pass::kBackward, banks, true}));
   }
 
   /// Of all searches.
@@ -43,7 +54,12 @@ private:
   /// Shape, pass, macro-banks, and whether it is dW by itself.
   using Key = std::tuple<std::string, Pass, std::uint32_t, bool>;
 
-  const Plans &search(const Layer &layer, Pass pass, std::uint32_t banks, bool gradient);
+  static Key key_of(const Wanted &wanted);
+  struct Found {
+    Plans plans;
+    SearchWork work;
+  };
+  Found search(const Wanted &wanted, const Machine &npu) const;
 
   const Machine &npu_;
   std::uint64_t plans_;

@@ -31,6 +31,8 @@ public:
   const T &front() const { return slots_[first_ & mask_]; }
   T &front() { return slots_[first_ & mask_]; }
   std::size_t size() const { return last_ - first_; }
+  /// The one that was pushed last.
+  T &back() { return slots_[(last_ - 1) & mask_]; }
   /// The one behind the front, of two or more.
   T &second() { return slots_[(first_ + 1) & mask_]; }
   void push(const T &value) { slots_[last_++ & mask_] = value; }
@@ -114,6 +116,18 @@ public:
     else
       run.cycles.first = channel.at(run.cycles, bursts);
   }
+  /// A burst is answered in a cycle. Where that is one after the answer before, as it is as long as the bus is the
+  /// slowest, both credits are of one run.
+  void answer(std::uint64_t cycle) {
+    const std::uint64_t credit = cycle + latency::kAnswerToCredit;
+    ++known_;
+    if (!runs_.empty() && follows(runs_.back(), credit)) {
+      runs_.back().cycles.step = {1, 0};
+      ++runs_.back().count;
+    } else {
+      runs_.push({{{credit, 0}, {}}, 1});
+    }
+  }
   /// Bursts are answered at these times.
   void answer(const Pace &cycles, std::uint64_t bursts) {
     known_ += bursts;
@@ -121,6 +135,13 @@ public:
   }
 
 private:
+  /// Whether the run's credits come one a cycle, the last of them in the cycle before this one.
+  static bool follows(const Run &run, std::uint64_t cycle) {
+    const auto &[first, step] = run.cycles;
+    const bool each_cycle = run.count == 1 || (step.cycle == 1 && step.ticks == 0);
+    return each_cycle && first.ticks == 0 && first.cycle + run.count == cycle;
+  }
+
   Ring<Run> runs_;
   std::uint64_t known_;
 };

@@ -134,49 +134,46 @@ inline std::uint32_t MemorySystem::last_access(const BurstSize &size, std::uint3
 /// Beats come in order, one a cycle at most, each as soon as it is available. It is enough to look at a few beats: the
 /// times of those between the first and the last, which may need fewer accesses than the others, ascend by the bus rate
 /// or by the DRAM's.
-std::uint64_t MemorySystem::beat_cycle(const Request &request, const DramChannel::Service &service,
-                                       std::uint32_t beat) const {
-  const auto available = [&](std::uint32_t b) {
-    return channel_.read_beat_cycle(service.start, last_access(request.size, b));
-  };
-  const std::uint64_t cycle = std::max({available(0) + beat, available(beat), read_channel_ + beat});
-  return beat == 0 ? cycle : std::max(cycle, available(beat - 1) + 1);
+inline std::uint64_t MemorySystem::beat_cycle(const BurstSize &size, const DramChannel::Service &service,
+                                              std::uint32_t beat) const {
+  const auto available = [&](std::uint32_t b) { return channel_.read_beat_cycle(service.start, last_access(size, b)); };
+  const std::uint64_t first = std::max(available(0), read_channel_) + beat;
+  return beat == 0 ? first : std::max({first, available(beat), available(beat - 1) + 1});
 }
 
 /// Beats up to the limit.
-std::uint32_t MemorySystem::follow_beats(const Request &request, const DramChannel::Service &service) const {
+std::uint32_t MemorySystem::follow_beats(const BurstSize &size, const DramChannel::Service &service) const {
   std::uint32_t beats = 0;
-  for (std::uint32_t beat = 0; beat < request.size.beats; ++beat) {
-    const std::uint64_t cycle = beat_cycle(request, service, beat);
+  for (std::uint32_t beat = 0; beat < size.beats; ++beat) {
+    const std::uint64_t cycle = beat_cycle(size, service, beat);
     progress_.add(cycle);
     beats += cycle <= limit_;
   }
   return beats;
 }
 
-/// Loads are answered; `last_beat`: when the last of them is. `last`: it is its command's.
-inline bool MemorySystem::answer_loads(const Pace &answers, std::uint64_t bursts, std::uint64_t last_beat, bool last) {
+/// Loads are answered, their credits included; `last_beat`: when the last of them is. `last`: it is its command's.
+inline bool MemorySystem::answer_loads(std::uint64_t last_beat, bool last) {
   read_channel_ = last_beat + 1;
-  load_.credits.answer(answers, bursts);
   if (last) load_.order.finish(last_beat);
   bool known = last;
   if (load_.next == kNever) known |= plan(load_, latency::kLoadBurstToMux); // it may have waited for this credit
   return known;
 }
 
-bool MemorySystem::answer_fetch(const Request &request, const DramChannel::Service &service) {
-  fetched_.words = request.size.beats / fetch_word_beats_;
+bool MemorySystem::answer_fetch(const BurstSize &size, const DramChannel::Service &service) {
+  fetched_.words = size.beats / fetch_word_beats_;
   for (std::uint32_t word = 0; word < fetched_.words; ++word)
-    fetched_.cycle[word] = beat_cycle(request, service, (word + 1) * fetch_word_beats_ - 1);
-  totals_.fetch_beats += follow_beats(request, service);
+    fetched_.cycle[word] = beat_cycle(size, service, (word + 1) * fetch_word_beats_ - 1);
+  totals_.fetch_beats += follow_beats(size, service);
   read_channel_ = fetched_.cycle[fetched_.words - 1] + 1;
   return true;
 }
 
-inline bool MemorySystem::answer_stores(const Pace &answers, std::uint64_t bursts, std::uint64_t response, bool last) {
+/// Stores are answered likewise.
+inline bool MemorySystem::answer_stores(std::uint64_t response, bool last) {
   response_channel_ = response + 1;
   if (every_beat_) progress_.add(response);
-  store_.credits.answer(answers, bursts);
   if (last) store_.order.finish(response);
   bool known = last;
   if (store_.next == kNever) known |= plan(store_, 0); // it may have waited for this credit
@@ -236,40 +233,39 @@ inline std::uint64_t MemorySystem::serve_more(bool store, const BurstSize &size,
 }
 
 /// Cycle in which a read's last beat comes, or a write's response: one a cycle, in order.
-inline std::uint64_t MemorySystem::answer_of(const Request &request, bool store,
+inline std::uint64_t MemorySystem::answer_of(const BurstSize &size, bool store,
                                              const DramChannel::Service &service) const {
   const std::uint64_t available = channel_.answer_cycle(service.end);
   if (alike_) return available; // the channel takes as long as the bus, from one answer to the next, too
-  return store ? std::max(available, response_channel_) : beat_cycle(request, service, request.size.beats - 1U);
+  return store ? std::max(available, response_channel_) : beat_cycle(size, service, size.beats - 1U);
 }
 
 /// A choice of the DRAM, and those after it that are the same.
-bool MemorySystem::serve(std::uint64_t horizon) {
-  const DramChannel::Waiting first = waiting();
+bool MemorySystem::serve(const DramChannel::Waiting &first, std::uint64_t horizon) {
   const DramChannel::Choice choice = channel_.choose(first);
   const bool store = choice.direction == DramChannel::Direction::kWrite;
   Ring<Request> &queue = store ? writes_ : reads_;
-  const Request request = queue.front();
-  const BurstSize &size = request.size;
+  const BurstSize size = queue.front().size;
+  const bool fetch = queue.front().fetch;
   bool last = take(queue, 1);
   const DramChannel::Service service = channel_.serve(choice, first, size.accesses);
-  if (request.fetch) return answer_fetch(request, service);
-  std::uint64_t bursts = 1, answer = answer_of(request, store, service);
-  Pace answers = at(answer);
-  if (alike_ && !last) {
-    if (const std::uint64_t more = serve_more(store, size, horizon)) {
-      last = take(queue, more);
-      bursts += more;
-      answers = {service.end, channel_.service(size.accesses)};
-      answers = answers.later(latency_);
-      answer = channel_.answer_cycle(channel_.free());
-    }
+  if (fetch) return answer_fetch(size, service);
+  std::uint64_t bursts = 1, answer = answer_of(size, store, service);
+  BurstCredits &credits = side(store).credits;
+  const std::uint64_t more = alike_ && !last ? serve_more(store, size, horizon) : 0;
+  if (more == 0) {
+    credits.answer(answer);
+  } else {
+    last = take(queue, more);
+    bursts += more;
+    credits.answer(Pace{service.end, channel_.service(size.accesses)}.later(latency_), bursts);
+    answer = channel_.answer_cycle(channel_.free());
   }
-  if (store) return answer_stores(answers, bursts, answer, last);
-  const std::uint64_t beats = every_beat_ ? follow_beats(request, service) : bursts * size.beats;
+  if (store) return answer_stores(answer, last);
+  const std::uint64_t beats = every_beat_ ? follow_beats(size, service) : bursts * size.beats;
   totals_.read_beats += beats;
   if (every_beat_) totals_.read_bytes += count(load_, static_cast<std::uint32_t>(beats));
-  return answer_loads(answers, bursts, answer, last);
+  return answer_loads(answer, last);
 }
 
 /// The pace at which a side issues its next bursts, the first of them in cycle `issue`, with credits of one run.
@@ -363,10 +359,12 @@ bool MemorySystem::advance(std::uint64_t horizon) {
     const std::uint64_t choice = channel_.next_choice(waiting()).cycle;
     const std::uint64_t offers = choice == DramChannel::kNone ? horizon : std::min(horizon, choice + latency_ + 1);
     if (load_.next < offers && offer_loads(offers)) return true;
-    if (channel_.next_choice(waiting()).cycle >= horizon) return false;
+    DramChannel::Waiting first = waiting();
+    if (channel_.next_choice(first).cycle >= horizon) return false;
     do {
-      if (serve(horizon)) return true;
-    } while (channel_.next_choice(waiting()).cycle < std::min({horizon, load_.next, store_.next}));
+      if (serve(first, horizon)) return true;
+      first = waiting();
+    } while (channel_.next_choice(first).cycle < std::min({horizon, load_.next, store_.next}));
   }
 }
 

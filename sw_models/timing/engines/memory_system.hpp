@@ -113,14 +113,14 @@ private:
   bool take(Ring<Request> &queue, std::uint64_t bursts) const;
   std::uint64_t there(Ring<Request> &queue, const BurstSize &size) const;
   std::uint64_t serve_more(bool store, const BurstSize &size, std::uint64_t horizon);
-  std::uint64_t answer_of(const Request &request, bool store, const DramChannel::Service &service) const;
-  bool serve(std::uint64_t horizon);
-  bool answer_loads(const Pace &answers, std::uint64_t bursts, std::uint64_t last_beat, bool last);
-  bool answer_fetch(const Request &request, const DramChannel::Service &service);
-  bool answer_stores(const Pace &answers, std::uint64_t bursts, std::uint64_t response, bool last);
+  std::uint64_t answer_of(const BurstSize &size, bool store, const DramChannel::Service &service) const;
+  bool serve(const DramChannel::Waiting &first, std::uint64_t horizon);
+  bool answer_loads(std::uint64_t last_beat, bool last);
+  bool answer_fetch(const BurstSize &size, const DramChannel::Service &service);
+  bool answer_stores(std::uint64_t response, bool last);
   std::uint32_t last_access(const BurstSize &size, std::uint32_t beat) const;
-  std::uint64_t beat_cycle(const Request &request, const DramChannel::Service &service, std::uint32_t beat) const;
-  std::uint32_t follow_beats(const Request &request, const DramChannel::Service &service) const;
+  std::uint64_t beat_cycle(const BurstSize &size, const DramChannel::Service &service, std::uint32_t beat) const;
+  std::uint32_t follow_beats(const BurstSize &size, const DramChannel::Service &service) const;
 
   DramChannel channel_;
   std::uint64_t limit_, latency_;
