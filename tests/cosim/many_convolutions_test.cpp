@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <tuple>
 
 namespace gradweave::runtime {
@@ -15,6 +16,12 @@ constexpr std::uint64_t kSeedsOfACase = 75;
 using Case = std::tuple<const char *, std::uint64_t>;
 
 class ManyConvolutionsOnRtl : public ::testing::TestWithParam<Case> {};
+
+/// The first case's first one; the environment variable GW_SEED is another.
+std::uint64_t first_seed() {
+  const char *asked = std::getenv("GW_SEED");
+  return asked != nullptr ? std::strtoull(asked, nullptr, 0) : 100'000;
+}
 
 /// Up to 7 taps a side; a third are as large as their images, a third have any stride and padding that commands can
 /// walk, a quarter of them packed, and a third any at all.
@@ -29,8 +36,10 @@ JobSpec random_job(const std::string &npu, std::uint64_t seed) {
 
 TEST_P(ManyConvolutionsOnRtl, GiveTheBitsOfDirectConvolution) {
   const auto &[npu, number] = GetParam();
+  const std::uint64_t first = first_seed() + number * kSeedsOfACase, end = first + kSeedsOfACase;
+  fmt::print("seeds {} to {} (GW_SEED, or 100000, is the first of all cases)\n", first, end - 1);
   std::uint64_t run = 0;
-  for (std::uint64_t seed = 100'000 + number * kSeedsOfACase, end = seed + kSeedsOfACase; seed < end; ++seed) {
+  for (std::uint64_t seed = first; seed < end; ++seed) {
     JobSpec s = random_job(npu, seed);
     s.device.stress = {seed, seed / 3 % 3 == 0 ? 0.3 : 0};
     const JobResult r = run_job(s);
