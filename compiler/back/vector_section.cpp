@@ -140,6 +140,12 @@ bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room) {
   return all_fit(layer, pass, room.npu, static_cast<std::uint32_t>(bytes / 2));
 }
 
+Layer on_vector_unit(Layer layer) {
+  layer.vector = layer.image = true;
+  layer.packed = layer.forward_image = false;
+  return layer;
+}
+
 std::shared_ptr<const VectorSection> vector_section(const Layer &layer, std::uint32_t index, Tensor result,
                                                     const Layout &layout, const VectorRoom &room) {
   return std::make_shared<const VectorSection>(SectionWriter(layer, index, product_of(result), layout, room).run());

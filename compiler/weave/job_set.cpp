@@ -2,6 +2,7 @@
 
 #include "compiler/back/fused_layers.hpp"
 #include "compiler/back/vector_room.hpp"
+#include "compiler/back/vector_section.hpp"
 #include "compiler/depthwise/fused/fused_section.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
@@ -14,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -67,7 +69,7 @@ void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu)
   const std::optional<VectorRoom> room = largest_room(npu);
   if (!room) return;
   for (Layer &layer : layers)
-    if (fits_room(layer, pass, *room)) layer.vector = layer.image = true;
+    if (fits_room(layer, pass, *room)) layer = on_vector_unit(std::move(layer));
   if (pass == Pass::kForward && room->first_semaphore + kSectionSemaphores + kFusedSemaphores <= npu.semaphores)
     fuse_layers(layers, *room);
 }
