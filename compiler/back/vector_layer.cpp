@@ -112,11 +112,6 @@ private:
   Compiled compiled_;
 };
 
-Layer on_unit(Layer layer) {
-  layer.vector = layer.image = true;
-  return layer;
-}
-
 /// Cycles of a layer on the vector unit.
 std::uint64_t unit_cycles(const Layer &layer, Pass pass, const Machine &npu) {
   Machine roomy = npu; // what has no room is refused when it is compiled
@@ -130,7 +125,7 @@ void choose(std::vector<Layer> &layers, Pass pass, const Machine &npu, const Can
   std::map<std::string, bool> known; // by shape
   for (Layer &layer : layers) {
     if (!can_take(layer)) continue;
-    const Layer other = on_unit(layer);
+    const Layer other = on_vector_unit(layer);
     const auto [at, is_new] = known.try_emplace(shape_fingerprint(layer).hex() + shape_fingerprint(other).hex());
     if (is_new) at->second = unit_cycles(other, pass, npu) <= kArrayAboveBound * layer_bound(layer, pass, npu);
     if (at->second) layer = other;

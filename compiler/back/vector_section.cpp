@@ -174,6 +174,12 @@ bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room) {
           all_fit(layer, pass, room.npu, pixel_bytes(layer.conv->channels, room.npu) / 2));
 }
 
+Layer on_vector_unit(Layer layer) {
+  layer.vector = layer.image = true;
+  layer.packed = layer.forward_image = false;
+  return layer;
+}
+
 std::shared_ptr<const VectorSection> vector_section(const Layer &layer, std::uint32_t index, Tensor result,
                                                     const Layout &layout, const VectorRoom &room) {
   return std::make_shared<const VectorSection>(SectionWriter(layer, index, product_of(result), layout, room).run());

@@ -27,6 +27,9 @@ bool takes_vector_unit(const Layer &layer, Pass pass, const NpuConfig &npu);
 /// (may_share_beats()), and whose sections have `room.npu`'s rows: results of the unit are bf16 there.
 bool takes_vector_unit(const Layer &layer, Pass pass, const VectorRoom &room);
 
+/// The layer as the unit computes it, whatever its X was to be for the array: an image as it lies, for all products.
+Layer on_vector_unit(Layer layer);
+
 /// Results of such a layer in the pass, in the order in which they are computed.
 std::vector<Tensor> vector_results(const Layer &layer, Pass pass);
 

@@ -63,7 +63,8 @@ Layer in_best_form(Layer layer, Pass pass, const Machine &npu) {
   // Phases of dX are many small products, and im2col's is one: images have to gain a quarter (docs/convolution.md).
   const bool phases = is_strided(*layer.conv) && pass != Pass::kForward && layer.dx;
   layer.packed = gains_packed(layer, pass, npu, image, im2col);
-  layer.image = layer.packed || (gains(*layer.conv, image, im2col) && (!phases || 4 * image <= 3 * im2col));
+  const bool gained = gains(*layer.conv, image, im2col) && (!phases || 4 * image <= 3 * im2col);
+  layer.image = layer.packed || (gained && takes_image(layer, pass, npu));
   return layer;
 }
 

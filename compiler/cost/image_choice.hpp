@@ -10,7 +10,7 @@
 
 namespace gradweave::compiler {
 
-/// Makes the convolutions among the layers read their images (Layer::image) that can (can_read_image()), unless im2col
+/// Makes the convolutions among the layers read their images (Layer::image) that can (takes_image()), unless im2col
 /// has the smaller lower bound in the pass on this NPU: a block of dW has the channels of one tap, so that few channels
 /// leave rows of the array idle, and a pixel of few channels takes a whole beat. With a stride the bound of
 /// images has to be smaller, and with a dX by a quarter, and depthwise ones go by im2col. Of a few channels and with a

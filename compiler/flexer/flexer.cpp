@@ -55,10 +55,12 @@ std::optional<Program> final_schedule(const std::vector<PhasePlan> &plans, const
   return list_schedule(plans, walk, problem.options.flexer_policy, problem.npu.cores, ~std::uint64_t{0}, observer);
 }
 
-/// Algorithm 1 for a phase by itself and one of its tilings.
-void try_tiling(const PhasePlan &plan, const SchedulingProblem &problem, PhaseChoice &choice) {
+/// Algorithm 1 for a phase and one of its tilings, by itself or behind the phases `before` it.
+void try_tiling(const PhasePlan &plan, std::vector<PhasePlan> before, const SchedulingProblem &problem,
+                PhaseChoice &choice) {
   const std::uint64_t arrays = phase_cycles(plan.kind, plan.tile, problem.layers.front(), problem.npu);
-  if (const auto program = scheduled({plan}, problem, choice.most_bytes(arrays / problem.npu.cores)))
+  before.push_back(plan);
+  if (const auto program = scheduled(before, problem, choice.most_bytes(arrays / problem.npu.cores)))
     choice.consider(plan, *program);
 }
 
@@ -77,38 +79,55 @@ std::vector<PhaseKind> phases_of(const SchedulingProblem &problem) {
   return phases(resolve(Schedule::kInterleave, layer), problem.options.pass, layer);
 }
 
-Scheduled best_schedule(const SchedulingProblem &problem) {
-  const Layer &layer = problem.layers.front();
-  const std::vector<PhaseKind> kinds = phases_of(problem);
+/// The phases of a layer, and what people read of them.
+struct Chosen {
   std::vector<PhasePlan> plans;
   std::string tilings;
+};
+
+/// The best tiling of each phase by itself; `together`: of each behind those before it.
+Chosen choose_tilings(const std::vector<PhaseKind> &kinds, const SchedulingProblem &problem, bool together) {
+  const Layer &layer = problem.layers.front();
+  Chosen chosen;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     PhaseChoice choice(problem.options.flexer_policy.metric, problem.npu);
     TilingCount count;
     const std::vector<Tiling> all = tilings_of(kinds[i], layer, problem.npu, tilings_for(problem.options), &count);
     for (std::size_t t = 0; t < all.size(); ++t) {
       if (problem.options.progress) problem.options.progress(i * all.size() + t, kinds.size() * all.size());
-      try_tiling(plan_of(kinds[i], all[t], layer, problem.npu), problem, choice);
+      try_tiling(plan_of(kinds[i], all[t], layer, problem.npu), together ? chosen.plans : std::vector<PhasePlan>{},
+                 problem, choice);
     }
     if (!choice.best()) refuse_scratchpad(layer, problem.npu);
     const PhasePlan &best = *choice.best();
-    plans.push_back(plan_of(kinds[i], {best.tile, best.loops, 0}, layer, problem.npu));
-    tilings += fmt::format("{}{} m{} k{} n{} of {} tilings", tilings.empty() ? "" : ", ", form_of(kinds[i]).name,
-                           best.tile.m, best.tile.k, best.tile.n, count.fitting);
+    chosen.plans.push_back(plan_of(kinds[i], {best.tile, best.loops, 0}, layer, problem.npu));
+    chosen.tilings += fmt::format("{}{} m{} k{} n{} of {} tilings", chosen.tilings.empty() ? "" : ", ",
+                                  form_of(kinds[i]).name, best.tile.m, best.tile.k, best.tile.n, count.fitting);
     if (count.too_large > 0)
-      tilings += fmt::format(" ({} left out, of more than {} operations)", count.too_large, kMostOperations);
+      chosen.tilings += fmt::format(" ({} left out, of more than {} operations)", count.too_large, kMostOperations);
   }
-  std::optional<Program> program = final_schedule(plans, problem);
-  if (!program) throw CompilerDefect("phases that fit one by one do not fit one after the other; please report it");
+  return chosen;
+}
+
+Scheduled best_schedule(const SchedulingProblem &problem) {
+  const Layer &layer = problem.layers.front();
+  const std::vector<PhaseKind> kinds = phases_of(problem);
+  Chosen chosen = choose_tilings(kinds, problem, false);
+  std::optional<Program> program = final_schedule(chosen.plans, problem);
+  if (!program) { // a tile of an image that several phases load has the guard rows of all
+    chosen = choose_tilings(kinds, problem, true);
+    program = final_schedule(chosen.plans, problem);
+  }
+  if (!program) throw CompilerDefect("phases that fit one behind the other do not fit so; please report it");
   check_room({layer}, program->room(), problem.npu);
-  tilings += describe_idle(*program, problem.npu.cores);
+  chosen.tilings += describe_idle(*program, problem.npu.cores);
   Scheduled result;
   result.cycles = program_cycles(*program, problem.npu);
   result.program = std::move(program);
-  for (PhasePlan &plan : plans)
+  for (PhasePlan &plan : chosen.plans)
     plan.products.clear(); // the program has them
-  result.plans = std::move(plans);
-  result.tilings = {std::move(tilings)};
+  result.plans = std::move(chosen.plans);
+  result.tilings = {std::move(chosen.tilings)};
   return result;
 }
 

@@ -60,11 +60,12 @@ std::vector<Dim> unrolled(const LoopOrder &loops, PhaseKind kind, const TileShap
   return dims;
 }
 
-/// Of one phase.
+/// Of one phase: the best by itself, or behind others.
 class Baseline {
 public:
-  Baseline(PhaseKind kind, const SchedulingProblem &problem)
-      : kind_(kind), problem_(problem), layer_(problem.layers.front()),
+  /// `before`: other phases of the layer, with their products.
+  Baseline(PhaseKind kind, const SchedulingProblem &problem, std::vector<PhasePlan> before = {})
+      : kind_(kind), problem_(problem), layer_(problem.layers.front()), before_(std::move(before)),
         choice_(problem.options.flexer_policy.metric, problem.npu) {}
 
   /// Throws CompileError if nothing fits.
@@ -89,10 +90,12 @@ private:
   std::uint64_t limit(double bytes) const;
   void estimate(Way way);
   void keep(const Way &way);
+  std::vector<std::vector<PhasePlan>> ways_of_any_metric();
 
   PhaseKind kind_;
   const SchedulingProblem &problem_;
   const Layer &layer_;
+  std::vector<PhasePlan> before_;
   PhaseChoice choice_;
   std::size_t estimated_ = 0;
   std::array<std::vector<Way>, 3> best_; ///< by the weight of each metric
@@ -120,8 +123,8 @@ template <typename Judge>
 void Baseline::play(const Way &way, int reach, const std::vector<std::uint32_t> &windows, const Judge &judge) const {
   const std::vector<SpmSplit> splits = regions(way, reach);
   if (splits.empty()) return;
-  std::vector<PhasePlan> plans{way.plan};
-  PhasePlan &plan = plans.front();
+  std::vector<PhasePlan> plans = before_;
+  PhasePlan &plan = plans.emplace_back(way.plan);
   plan.products = plan_products(plan, layer_, problem_.npu);
   const TileWalk walk(plans, problem_.layers, problem_.layout, problem_.npu);
   TrafficLimit limit;
@@ -216,14 +219,20 @@ std::vector<std::vector<PhasePlan>> Baseline::best_ways() {
   return plans;
 }
 
-PhasePlan Baseline::run() {
+/// Those that others asked for, where the phase is by itself; else phases before it are the best by one metric.
+std::vector<std::vector<PhasePlan>> Baseline::ways_of_any_metric() {
+  if (!before_.empty()) return best_ways();
   CompileOptions any_metric = problem_.options;
   any_metric.flexer_policy = {};
   const SchedulingProblem problem{problem_.layers, problem_.layout, problem_.npu, any_metric, problem_.known};
   const std::string key = fmt::format("{} {}", schedule_key(problem, Schedule("loop_order")), form_of(kind_).name);
-  const auto ways = problem_.known.loop_orders.get(key, [&] { return best_ways(); });
+  return *problem_.known.loop_orders.get(key, [&] { return best_ways(); });
+}
+
+PhasePlan Baseline::run() {
+  const auto ways = ways_of_any_metric();
   const auto metric = std::find(kMetrics.begin(), kMetrics.end(), problem_.options.flexer_policy.metric);
-  for (const PhasePlan &best : ways->at(static_cast<std::size_t>(metric - kMetrics.begin())))
+  for (const PhasePlan &best : ways.at(static_cast<std::size_t>(metric - kMetrics.begin())))
     play(way_of({best.tile, best.loops, 0}, best.loops, best.parts.dim), 2,
          {1U, problem_.npu.cores, 2 * problem_.npu.cores},
          [&](const PhasePlan &plan, const Program &program) { choice_.consider(plan, program); });
@@ -235,6 +244,25 @@ PhasePlan Baseline::run() {
   return *choice_.best();
 }
 
+/// Each phase by itself; or, where they do not fit one after the other, as what several load may have the guard rows of
+/// all, each behind those before it.
+std::vector<PhasePlan> best_phases(const SchedulingProblem &problem) {
+  const Layer &layer = problem.layers.front();
+  const std::vector<PhaseKind> kinds = phases(Schedule::kSequential, problem.options.pass, layer);
+  std::vector<PhasePlan> plans;
+  for (const PhaseKind kind : kinds) {
+    plans.push_back(Baseline(kind, problem).run());
+    plans.back().products = plan_products(plans.back(), layer, problem.npu);
+  }
+  if (plans.size() == 1 || allocate(plans, problem.layers, problem.layout, problem.npu)) return plans;
+  plans.clear();
+  for (const PhaseKind kind : kinds) {
+    plans.push_back(Baseline(kind, problem, plans).run());
+    plans.back().products = plan_products(plans.back(), layer, problem.npu);
+  }
+  return plans;
+}
+
 Scheduled LoopOrderScheduler::schedule_layer(const SchedulingProblem &problem) const {
   const Layer &layer = problem.layers.front();
   if (problem.options.partition != Partition::kNone)
@@ -243,8 +271,9 @@ Scheduled LoopOrderScheduler::schedule_layer(const SchedulingProblem &problem) c
                                    layer.name));
   Scheduled scheduled = schedule_once(problem, name(), [&] {
     Scheduled made;
-    for (const PhaseKind kind : phases(Schedule::kSequential, problem.options.pass, layer))
-      made.plans.push_back(Baseline(kind, problem).run());
+    made.plans = best_phases(problem);
+    for (PhasePlan &plan : made.plans)
+      plan.products.clear(); // a schedule may be kept
     return made;
   });
   scheduled.chosen = name();

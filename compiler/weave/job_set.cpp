@@ -2,7 +2,7 @@
 
 #include "compiler/back/fused_layers.hpp"
 #include "compiler/back/vector_room.hpp"
-#include "compiler/depthwise/depthwise.hpp"
+#include "compiler/back/vector_section.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/request/error.hpp"
@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -66,7 +67,7 @@ void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu)
   const std::optional<VectorRoom> room = largest_room(npu);
   if (!room) return;
   for (Layer &layer : layers)
-    if (fits_room(layer, pass, *room)) layer.vector = layer.image = true;
+    if (fits_room(layer, pass, *room)) layer = on_vector_unit(std::move(layer));
   if (pass == Pass::kForward) fuse_layers(layers, *room);
 }
 

@@ -126,6 +126,14 @@ TEST(Images, AFirstLayerMayReadThemForYAlone) {
   EXPECT_FALSE(layers[0].forward_image);
 }
 
+TEST(Images, AreLeftToIm2colWhereNotEvenRowsOfThemFitTheScratchpad) {
+  Machine npu = load_machine("configs/test6x10.toml");
+  std::vector<Layer> layers{image_layer({5, 4, 12, 2, 8, 11, 1, 1, 1, 27, 3, 0, 0, 3, 1, 1})};
+  EXPECT_EQ(read_images(layers, Pass::kBoth, npu), 0U);
+  npu.spm_bytes *= 4;
+  EXPECT_EQ(read_images(layers, Pass::kBoth, npu), 1U);
+}
+
 TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
   const Convolution c = small_image_convolution(8, 4, 4);
   EXPECT_TRUE(can_read_image(c));

@@ -134,6 +134,19 @@ TEST(Compile, InOrderTakesTilesThatFindAPlace) {
     }
 }
 
+/// The tile of an image that both passes load has guard rows for both, and so more than for either.
+TEST(Compile, PhasesThatFitOneByOneArePlannedTogetherWhereTheyDoNotFitSo) {
+  const Layer layer = image_layer({11, 8, 7, 2, 3, 11, 2, 1, 1, 5, 5, 0, 0, 1, 1, 1});
+  for (const char *schedule : {"loop_order", "list", "flexer"}) {
+    CompileOptions options;
+    options.schedule = Schedule(schedule);
+    options.pass = Pass::kBoth;
+    options.plans = 5;
+    options.flexer_policy.metric = flexer::Metric::kLatency;
+    EXPECT_GT(compile({layer}, load_config("test6x10"), options).predicted_cycles, 0U) << schedule;
+  }
+}
+
 TEST(Compile, TwoThreadsCompileTwoLayersAtOnce) {
   const Machine npu = load_config("test8");
   const std::vector<Layer> both{make_layer(30, 40, 50), make_layer(31, 41, 51)};

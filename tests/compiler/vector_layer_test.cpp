@@ -4,6 +4,7 @@
 #include "compiler/back/vector_layer.hpp"
 #include "compiler/back/vector_room.hpp"
 #include "compiler/cost/bounds.hpp"
+#include "compiler/cost/image_choice.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "graph/frontend/load_network.hpp"
@@ -65,6 +66,20 @@ TEST(VectorLayers, AreTheArraysWhereThatMayBeFasterByTwice) {
   }
   EXPECT_GT(of_unit, 0U);
   EXPECT_GT(of_array, 0U);
+}
+
+/// Whatever was best for the array: Y alone over the image, or a packed one.
+TEST(VectorLayers, ReadImagesAsTheyLieInAllPasses) {
+  const Machine npu = load_config("small");
+  std::vector<Layer> layers{depthwise(47, 9, 3), depthwise(1, 28, 7)};
+  layers[0].forward_image = layers[1].packed = true;
+  layers[0].image = layers[0].dx = layers[1].dx = false;
+  choose_vector_layers(layers, Pass::kBoth, npu);
+  for (const Layer &layer : layers) {
+    ASSERT_TRUE(layer.vector) << layer.conv->channels;
+    EXPECT_TRUE(layer.image && !layer.packed);
+    EXPECT_EQ(split_products(layer, npu).size(), 1U);
+  }
 }
 
 TEST(VectorLayers, HaveOneStreamUnderAllSchedules) {
