@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 namespace gradweave::graph {
 
@@ -90,6 +92,15 @@ TensorId Builder::state(std::string name, Shape shape, std::string initial) {
 }
 
 TensorId Builder::constant(std::string name, Shape shape, std::vector<double> values, ElementType type) {
+  for (const double value : values) {
+    const bool whole = value >= INT32_MIN && value <= INT32_MAX && value == std::floor(value);
+    if (type == ElementType::kInt32 && !whole)
+      fail(fmt::format("constant '{}' holds {}, which is no whole number of 32 bits", name,
+                       to_string(Attribute(value))));
+    if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+      fail(fmt::format("constant '{}' holds {}, which is beyond fp32; its largest number is 3.4e38", name,
+                       to_string(Attribute(value))));
+  }
   if (values.size() != 1 && values.size() != shape.elements())
     fail(fmt::format("constant '{}' has {} values for {} elements of {}; give all, or one for all", name, values.size(),
                      shape.elements(), shape.text()));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gradweave::graph {
 namespace {
@@ -30,6 +31,14 @@ void check_input(const Graph &graph, const Op &op, std::size_t i) {
   if (is_real(tensor.type) == (spec.takes == Takes::kIndex))
     fail(op, fmt::format("input '{}' is '{}', which is {}; {} wanted", spec.name, tensor.name, to_string(tensor.type),
                          spec.takes == Takes::kIndex ? "int32 is" : "fp32 or bf16 is"));
+}
+
+/// Arithmetic has an attribute in fp32 (docs/operators.md): what that cannot hold is a slip of whoever wrote it.
+void check_real(const Op &op, const std::string &name, double value) {
+  if (std::isnan(value)) fail(op, fmt::format("attribute '{}' = nan must be a number", name));
+  if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+    fail(op, fmt::format("attribute '{}' = {} is beyond fp32, whose largest number is 3.4e38", name,
+                         to_string(Attribute(value))));
 }
 
 void check_inputs(const Graph &graph, const Op &op) {
@@ -74,6 +83,7 @@ void complete_attributes(Op &op) {
       op.attributes.set(name, static_cast<double>(std::get<std::int64_t>(value)));
     else if (value.index() != static_cast<std::size_t>(spec->kind))
       fail(op, fmt::format("attribute '{}' = {} must be {}", name, to_string(value), to_string(spec->kind)));
+    if (spec->kind == AttributeKind::kReal) check_real(op, name, op.attributes.real(name));
   }
   for (const AttributeSpec &spec : known)
     if (!op.attributes.has(spec.name)) {
@@ -110,8 +120,8 @@ void check_update(const Graph &graph, const Update &update, const Fail &fail) {
                      tensor.shape.text(), next.name, to_string(next.type), next.shape.text()));
   for (const Update &other : graph.updates)
     if (&other != &update && other.tensor == update.tensor)
-      fail(fmt::format("'{}' is updated twice, by '{}' and '{}'", tensor.name, graph.tensors[other.next].name,
-                       next.name));
+      fail(fmt::format("'{}' is updated twice, by '{}' and '{}'; remove one, or freeze what the optimizer is to leave",
+                       tensor.name, graph.tensors[other.next].name, next.name));
 }
 
 } // namespace gradweave::graph

@@ -35,8 +35,8 @@ std::optional<double> number_behind(const Tensor &tensor, std::size_t colon) {
   const char *first = tensor.initial.data() + colon + 1, *last = tensor.initial.data() + tensor.initial.size();
   double value = 0;
   const auto [end, error] = std::from_chars(first, last, value);
-  if (error != std::errc{} || end != last || !std::isfinite(value))
-    fail_initial(tensor, "has no number behind the colon");
+  if (error != std::errc{} || end != last || !std::isfinite(static_cast<float>(value)))
+    fail_initial(tensor, "has no number of fp32 behind the colon");
   return value;
 }
 

@@ -11,6 +11,10 @@
 namespace gradweave::graph {
 namespace {
 
+[[noreturn]] void fail_at(const std::string &where, const std::string &message) {
+  throw GraphError(where.empty() ? message : where + ": " + message);
+}
+
 class GradientPass {
 public:
   GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs, double seed,
@@ -34,8 +38,10 @@ public:
   std::vector<ParameterGradient> run() {
     const Tensor &loss = graph_.tensors[graph_.loss];
     if (!learned_[graph_.loss])
-      build_.fail(fmt::format("the loss '{}' depends on no parameter that is learned", loss.name));
-    parts_[graph_.loss].push_back(build_.constant(build_.fresh("d(" + loss.name + ")"), {}, {seed_}));
+      fail_at(loss.where, fmt::format("the loss '{}' depends on no parameter that is learned; declare one that it "
+                                      "is computed from, or freeze less",
+                                      loss.name));
+    parts_[graph_.loss].push_back(build_.constant(build_.fresh("d(" + loss.name + ")"), loss.shape, {seed_}));
     for (OpId op = forward_ops_; op-- > 0;)
       derive(op);
     std::vector<ParameterGradient> result;
@@ -139,11 +145,12 @@ std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &op
                                              const std::vector<TensorId> &inputs, double seed,
                                              std::vector<OpId> *derived_from) {
   if (graph.loss == kNone)
-    throw GraphError(fmt::format("graph '{}' has no loss; add one, or run it forward only", graph.name));
+    fail_at(graph.ops.empty() ? "" : graph.ops.back().where,
+            fmt::format("graph '{}' has no loss; add one, or run it forward only", graph.name));
   const Tensor &loss = graph.tensors[graph.loss];
   if (loss.shape.elements() != 1 || !is_real(loss.type))
-    throw GraphError(fmt::format("the loss '{}' is {} {}; it must be one real number", loss.name, to_string(loss.type),
-                                 loss.shape.text()));
+    fail_at(loss.where, fmt::format("the loss '{}' is {} {}; it must be one real number, as ReduceMean gives",
+                                    loss.name, to_string(loss.type), loss.shape.text()));
   return GradientPass(graph, operators, inputs, seed, derived_from).run();
 }
 

@@ -63,7 +63,9 @@ private:
     const std::vector<TensorId> next =
         build_.add_all(sparse + (options_.optimizer == OptimizerKind::kAdamW ? "AdamW" : "Sgd"), std::move(inputs),
                        std::move(attributes), build_.fresh(name(g.parameter) + ".next"));
+    build_.at(build_.tensor(g.parameter).where); // of a network that updates it, too
     build_.update(g.parameter, next[0]);
+    build_.at({});
     for (std::size_t s = 0; s < states.size(); ++s)
       build_.update(states[s], next[s + 1]);
   }

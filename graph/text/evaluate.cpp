@@ -175,7 +175,12 @@ Value Evaluator::binary(const Expression &e, const Scope &scope) {
   if (const auto truth = compared(e.text, a, b)) return to_value(*truth);
   const auto *x = std::get_if<std::int64_t>(&a);
   const auto *y = std::get_if<std::int64_t>(&b);
-  if (x == nullptr || y == nullptr) return of_reals(e.text.front(), real(a), real(b));
+  if (x == nullptr || y == nullptr) {
+    const double result = of_reals(e.text.front(), real(a), real(b));
+    if (std::isnan(result) && !std::isnan(real(a)) && !std::isnan(real(b)))
+      fail(file_, e.line, fmt::format("{} {} {} is no number; correct it", text_of(a), e.text, text_of(b)));
+    return result;
+  }
   const auto result = of_wholes(e.text.front(), *x, *y);
   if (!result)
     fail(file_, e.line,
@@ -208,7 +213,10 @@ Value Evaluator::call(const Expression &e, const Scope &scope) {
     fail(file_, e.line, fmt::format("{} has {} arguments here; give {}", f, e.parts.size(), wanted));
   if (f == "dim") return dimension(e, scope);
   const Number a = number(e.parts[0], scope);
-  if (f == "sqrt") return std::sqrt(real(a));
+  if (f == "sqrt") {
+    if (real(a) < 0) fail(file_, e.line, fmt::format("sqrt({}) is no number; correct it", text_of(a)));
+    return std::sqrt(real(a));
+  }
   if (f == "abs") return real(a) < 0 ? negated(a, e.line) : to_value(a);
   const Number b = number(e.parts[1], scope);
   return to_value((real(a) < real(b)) == (f == "min") ? a : b);

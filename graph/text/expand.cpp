@@ -354,6 +354,8 @@ Graph read_graph(std::string_view text, const std::string &file, const OperatorS
   Graph graph;
   const std::vector<text::Statement> statements = text::parse(text, file);
   text::Expander(graph, file, operators, variables).run(statements);
+  if (graph.tensors.empty())
+    text::fail(file, 0, "there is no tensor in it; declare inputs and parameters, and compute a loss from them");
   verify(graph);
   return graph;
 }

@@ -230,7 +230,10 @@ void Parser::block(Statement &s) {
   s.text = plain_name("the block's name", kForm);
   expect("(", kForm);
   while (!current_.symbol(")")) {
-    s.parameters.push_back(plain_name("the name of what it is given", kForm));
+    const std::string parameter = plain_name("the name of what it is given", kForm);
+    if (std::find(s.parameters.begin(), s.parameters.end(), parameter) != s.parameters.end())
+      fail(file_, s.line, fmt::format("block '{}' has two parameters '{}'; rename one", s.text, parameter));
+    s.parameters.push_back(parameter);
     if (!current_.symbol(")")) expect(",", kForm);
   }
   take();

@@ -154,11 +154,15 @@ Token Lexer::symbol() {
       return {TokenKind::kSymbol, std::string(symbol), line_};
     }
   const char c = at();
-  if (kSymbols.find(c) == std::string_view::npos || c == '\0')
+  if (kSymbols.find(c) == std::string_view::npos || c == '\0') {
+    std::size_t bytes = 1; // of one character in UTF-8
+    while ((static_cast<unsigned char>(at(bytes)) & 0xc0U) == 0x80U)
+      ++bytes;
     fail(file_, line_,
          fmt::format(
              "{} is no part of a statement; put names that are not letters, digits, '_' and '.' in single quotes",
-             graph::text::in_quotes(std::string(1, c), '\'')));
+             graph::text::in_quotes(rest.substr(0, bytes), '\'')));
+  }
   if (c == '(' || c == '[') ++open_;
   if ((c == ')' || c == ']') && open_ > 0) --open_;
   ++at_;

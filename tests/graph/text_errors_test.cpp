@@ -30,6 +30,9 @@ TEST(GraphTextErrors, Words) {
   EXPECT_EQ(error_of("y = Relu(x);"),
             "net.graph:1: ';' is no part of a statement; put names that are not letters, digits, "
             "'_' and '.' in single quotes");
+  EXPECT_EQ(error_of("größe = Relu(x)"),
+            "net.graph:1: 'ö' is no part of a statement; put names that are not letters, digits, '_' and '.' in single "
+            "quotes");
   EXPECT_EQ(error_of("let a = 9223372036854775808"),
             "net.graph:1: '9223372036854775808' is out of range; give a number that 64 bits hold");
 }
@@ -58,6 +61,9 @@ TEST(GraphTextErrors, Statements) {
 TEST(GraphTextErrors, Expressions) {
   EXPECT_EQ(error_of("let a = 7 / 2"),
             "net.graph:1: 7 / 2 is no whole number of 64 bits; write 1.0 * for a real number");
+  EXPECT_EQ(error_of("let a = 0.0 / 0"), "net.graph:1: 0.0 / 0 is no number; correct it");
+  EXPECT_EQ(error_of("let a = inf - inf"), "net.graph:1: inf - inf is no number; correct it");
+  EXPECT_EQ(error_of("let a = sqrt(-1)"), "net.graph:1: sqrt(-1) is no number; correct it");
   EXPECT_EQ(error_of("let a = floor(2)"), "net.graph:1: there is no function 'floor'; there are dim, min, max, abs and "
                                           "sqrt. Ops and blocks are called in statements of their own: y = floor(...)");
   EXPECT_EQ(error_of(kX + "let a = dim(x, 2)"),
@@ -87,6 +93,7 @@ TEST(GraphTextErrors, Blocks) {
             "net.graph:1: block 'twice' gives nothing back; end it by return y");
   EXPECT_EQ(error_of("block Relu(x)\nreturn x\nend"),
             "net.graph:1: block 'Relu' is called as an operator is; rename it");
+  EXPECT_EQ(error_of("block b(x, y, x)\nreturn x\nend"), "net.graph:1: block 'b' has two parameters 'x'; rename one");
   EXPECT_EQ(error_of("block b(x)\ny = b(x)\nreturn y\nend\n" + kX + "y = b(x)"),
             "net.graph:2: blocks call blocks more than 32 deep; none may call itself");
   EXPECT_EQ(error_of("for i in 0..1\nblock b(x)\nreturn x\nend\nend"),
@@ -119,6 +126,51 @@ TEST(GraphTextErrors, Graphs) {
   EXPECT_EQ(error_of(kX + "result y"), "net.graph:2: there is no tensor 'y' above; correct the name");
   EXPECT_EQ(error_of(kX, {{"batch", 3}}),
             "net.graph: there is no variable 'batch' that 3 could replace; add let batch = 3 and use it in shapes");
+}
+
+/// What rounding to the type of an edge, or of an attribute, would silently make something else.
+TEST(GraphTextErrors, Numbers) {
+  EXPECT_EQ(error_of(kX + "y = LeakyRelu(x) alpha=nan"),
+            "net.graph:2: op 'y' (LeakyRelu): attribute 'alpha' = nan must be a number");
+  EXPECT_EQ(error_of(kX + "y = Scale(x) value=-1e39"),
+            "net.graph:2: op 'y' (Scale): attribute 'value' = -1e+39 is beyond fp32, whose largest number is 3.4e38");
+  EXPECT_EQ(error_of("constant k int32 [2] = [1, 3000000000]"),
+            "net.graph:1: constant 'k' holds 3000000000.0, which is no whole number of 32 bits");
+  EXPECT_EQ(error_of("constant k int32 [] = 1.5"),
+            "net.graph:1: constant 'k' holds 1.5, which is no whole number of 32 bits");
+  EXPECT_EQ(error_of("constant k int32 [] = nan"),
+            "net.graph:1: constant 'k' holds nan, which is no whole number of 32 bits");
+  EXPECT_EQ(error_of("constant k fp32 [] = 1e300"),
+            "net.graph:1: constant 'k' holds 1e+300, which is beyond fp32; its largest number is 3.4e38");
+  EXPECT_EQ(error_of("constant k int32 [2] = [-2147483648, 2147483647]\nconstant low fp32 [] = -inf"), "accepted");
+}
+
+TEST(GraphTextErrors, NothingAtAll) {
+  for (const char *text : {"", "# a comment\n", "graph \"a\"\n"})
+    EXPECT_EQ(error_of(text),
+              "net.graph: there is no tensor in it; declare inputs and parameters, and compute a loss from them");
+}
+
+/// Of a loss that cannot be derived.
+TEST(GraphTextErrors, LossesNameTheirLine) {
+  const auto gradient_error = [](const std::string &text) {
+    Graph graph = read_graph(text, "net.graph", operators());
+    try {
+      add_gradients(graph, operators());
+    } catch (const GraphError &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(gradient_error("graph \"a\"\n" + kX + "y = Relu(x)"),
+            "net.graph:3: graph 'a' has no loss; add one, or run it forward only");
+  EXPECT_EQ(gradient_error(kX + "y = Relu(x)\nloss y"),
+            "net.graph:2: the loss 'y' is fp32 [4, 8]; it must be one real number, as ReduceMean gives");
+  EXPECT_EQ(gradient_error(kX + "y = ReduceMean(x)\nloss y"),
+            "net.graph:2: the loss 'y' depends on no parameter that is learned; declare one that it is computed from, "
+            "or freeze less");
+  const std::string two = kX + "parameter w [8, 2]\nh = Gemm(x, w)\na = ReduceMean(h)\nb = ReduceSum(h)\n";
+  EXPECT_EQ(gradient_error(two + "y = Add(a, b)\nloss y"), "accepted"); // [1, 1] is one number
 }
 
 TEST(GraphTextErrors, AMissingGradientNamesOpAndLine) {

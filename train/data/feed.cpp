@@ -159,8 +159,9 @@ private:
   std::uint32_t range_of(TensorId id) const {
     const std::uint32_t range = range_by_readers(id);
     if (range == 0)
-      throw DataError(fmt::format("input '{}' holds whole numbers, and no reader tells which: none looks them up or "
-                                  "takes them for labels",
+      throw DataError(fmt::format("{}input '{}' holds whole numbers, and no reader tells which: none looks them up or "
+                                  "takes them for labels; use it in the network, or remove it",
+                                  forward_.tensors[id].where.empty() ? "" : forward_.tensors[id].where + ": ",
                                   forward_.tensors[id].name));
     return range;
   }

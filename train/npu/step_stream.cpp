@@ -102,6 +102,10 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
         "another NPU, or leave operators to the host (--operators host)",
         npu.name));
   const Stopwatch stopwatch;
+  std::uint64_t lasting = 0; // of what no op computes: known before jobs are made
+  for (const graph::Tensor &tensor : step.graph.tensors)
+    if (!tensor.computed()) lasting += bytes_of_tensor(tensor);
+  check_memory(lasting, npu);
   if (const std::string refused = refused_ops(step.graph, products); !refused.empty()) refuse(refused);
   try {
     compile(options);

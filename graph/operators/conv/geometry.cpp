@@ -51,7 +51,8 @@ void check_conv_attributes(const Inference &op) {
   window_numbers(op, "dilations", 2, 1);
   window_numbers(op, "pads", 4, 0);
   const std::int64_t group = op.attributes().integer("group");
-  op.require(group >= 1 && group <= UINT32_MAX, fmt::format("attribute 'group' = {} must be at least 1", group));
+  op.require(group >= 1 && group <= UINT32_MAX,
+             fmt::format("attribute 'group' = {} must be from 1 to {}", group, UINT32_MAX));
 }
 
 void check_conv_weights(const Inference &op, const Shape &w) {

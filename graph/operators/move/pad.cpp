@@ -23,10 +23,9 @@ void infer_pad(Inference &op) {
   const bool fits = pads.size() == 2 * x.rank() &&
                     std::all_of(pads.begin(), pads.end(), [](std::int64_t p) { return p >= 0 && p <= INT32_MAX; });
   if (!fits)
-    op.fail(
-        fmt::format("attribute 'pads' = {} must be {} whole numbers of at least 0 for x {}: those before each axis, "
-                    "then those behind each",
-                    to_string(Attribute(pads)), 2 * x.rank(), x.text()));
+    op.fail(fmt::format("attribute 'pads' = {} must be {} whole numbers from 0 to {} for x {}: those before each axis, "
+                        "then those behind each",
+                        to_string(Attribute(pads)), 2 * x.rank(), INT32_MAX, x.text()));
   Shape y = x;
   for (std::size_t axis = 0; axis < x.rank(); ++axis) {
     const std::int64_t dim = x[axis] + pads[axis] + pads[x.rank() + axis];

@@ -39,7 +39,7 @@ template <typename Fail> std::vector<SliceRange> ranges(const Attributes &a, con
                        "start, and the step be at least 1",
                        starts[i], ends[i], step, axis, x.text()));
     all[at] = {static_cast<std::size_t>(start), static_cast<std::size_t>(step),
-               static_cast<std::size_t>((end - start + step - 1) / step)};
+               static_cast<std::size_t>((end - start - 1) / step + 1)};
   }
   return all;
 }

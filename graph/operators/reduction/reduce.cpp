@@ -23,7 +23,9 @@ Shape with_ones(const Inference &op, const Shape &shape) {
 
 Shape reduced_shape(const Inference &op, const Shape &shape) {
   Shape ones = with_ones(op, shape);
-  if (op.attributes().integer("keepdims") != 0) return ones;
+  const std::int64_t keeps = op.attributes().integer("keepdims");
+  op.require(keeps == 0 || keeps == 1, "attribute 'keepdims' = " + std::to_string(keeps) + " must be 0 or 1");
+  if (keeps == 1) return ones;
   const std::vector<std::int64_t> &axes = op.attributes().integers("axes");
   std::vector<bool> reduced(shape.rank(), axes.empty());
   for (const std::int64_t value : axes)

@@ -312,7 +312,8 @@ TEST(Conv, RefusesAttributesThatAreNone) {
             where + "attribute 'pads' = [1, 1] must be 4 whole numbers from 0 to 65535");
   EXPECT_EQ(conv_error(x, w, {{"dilations", Numbers{1, -1}}}),
             where + "attribute 'dilations' = [1, -1] must be 2 whole numbers from 1 to 65535");
-  EXPECT_EQ(conv_error(x, w, {{"group", std::int64_t{0}}}), where + "attribute 'group' = 0 must be at least 1");
+  EXPECT_EQ(conv_error(x, w, {{"group", std::int64_t{0}}}),
+            where + "attribute 'group' = 0 must be from 1 to 4294967295");
   EXPECT_EQ(conv_error(x, w, {{"stride", std::int64_t{1}}}),
             where + "there is no attribute 'stride'; known: strides, pads, dilations, group");
 }

@@ -105,6 +105,9 @@ const Holds slice_holds(
     {"Slice", "SliceGradient"},
     {derivative(moved("Slice", {{4, 2, 5}}, kInner)), near_fp64(moved("Slice", {{4, 2, 5}}, kInner)),
      near_fp64(moved("Slice", {{2, 4}}, slice_by({1}, {4}, {1}, {2}))),
+     // A step beyond the axis: the first element alone.
+     exact(moved("Slice", {{2, 4}}, slice_by({1}, {4}, {1}, {INT64_MAX})), {{{"x0", {1, 2, 3, 4, 5, 6, 7, 8}}}},
+           {2, 6}),
      near_fp64(moved("SliceGradient", {{2, 2, 2}}, with_shape(kInner, {4, 2, 5}))),
      exact(moved("Slice", {{2, 4}}, slice_by({1}, {4}, {1}, {2})), {{{"x0", {1, 2, 3, 4, 5, 6, 7, 8}}}}, {2, 4, 6, 8}),
      exact(moved("SliceGradient", {{1, 2}}, with_shape(slice_by({1, 1}, {2, 3}), {2, 4})), {{{"x0", {7, 8}}}},
@@ -174,9 +177,11 @@ TEST(Moves, RefuseAttributesThatDoNotFit) {
             where + "(Slice): axis -1 is none of x [2, 3], or named twice");
   EXPECT_EQ(moved_error("SliceGradient", {{2, 2}}, with_shape(slice_by({0}, {1}), {2, 2})),
             where + "(SliceGradient): dy is [2, 2]; of x [2, 2] it must be [1, 2]");
-  EXPECT_EQ(moved_error("Pad", {{2, 3}}, {{"pads", Numbers{1, -1, 0, 0}}}),
-            where + "(Pad): attribute 'pads' = [1, -1, 0, 0] must be 4 whole numbers of at least 0 for x [2, 3]: those "
-                    "before each axis, then those behind each");
+  EXPECT_EQ(
+      moved_error("Pad", {{2, 3}}, {{"pads", Numbers{1, -1, 0, 0}}}),
+      where +
+          "(Pad): attribute 'pads' = [1, -1, 0, 0] must be 4 whole numbers from 0 to 2147483647 for x [2, 3]: those "
+          "before each axis, then those behind each");
 }
 
 } // namespace

@@ -69,6 +69,8 @@ const Holds reduce_max_holds(
 TEST(Reduce, RefusesAxesThatAreNone) {
   EXPECT_EQ(build_error(op_of("ReduceSum", {kBox}, over({3}))),
             "op 'y' (ReduceSum): axis 3 is none of [2, 3, 4], whose axes are -3 to 2");
+  EXPECT_EQ(build_error(op_of("ReduceMean", {kBox}, over({1}, 7))),
+            "op 'y' (ReduceMean): attribute 'keepdims' = 7 must be 0 or 1");
   EXPECT_EQ(build_error(op_of("ReduceMax", {kBox}, over({1, -2}))), "op 'y' (ReduceMax): axis -2 is named twice");
   EXPECT_EQ(build_error(op_of("ReduceSumGradient", {Shape{3}}, of_shape({1}, {2, 3}))),
             "op 'y' (ReduceSumGradient): dy is [3]; [2, 3] reduces to 2 elements");
