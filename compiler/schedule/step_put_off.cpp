@@ -142,6 +142,8 @@ public:
   /// Looks for plans with which the gradient runs with the host faster than before it, in macro-banks of its own.
   /// Whether there are any; else both sections are as they were.
   bool put_off(std::uint64_t changes);
+  /// Of a gradient that runs with the host: looks for plans of both with which they are faster. Whether there are any.
+  bool go_on(std::uint64_t changes);
 
 private:
   /// How the two share the scratchpad, and what they may run like.
@@ -238,6 +240,22 @@ void StepWalk::Guest::change(std::uint64_t changes, std::uint64_t apart, const B
   keep_gains(trials);
 }
 
+bool StepWalk::Guest::go_on(std::uint64_t changes) {
+  const SpmSplit &split = gradient_in(section_.plans)->split;
+  const std::uint32_t first = std::min({split.shared.first, split.other.first, split.result.first});
+  if (first == 0) return false;
+  const Banks banks = give_banks(walk_.npu_.spm_banks - first / walk_.npu_.bank_rows());
+  if (banks.host_rows != first || banks.guests.empty() || banks.hosts.empty()) return false;
+  const std::uint64_t before = walk_.cost_of_both(at_, host_at_, kNoPlan);
+  std::tie(first_, end_) = walk_.around(at_);
+  joint_ = walk_.around(host_at_).first < end_;
+  left_ = section_.plans;
+  rest_ = joint_ ? 0 : walk_.cost(first_, end_, kNoPlan);
+  best_ = before;
+  change(changes, before, banks);
+  return best_ < before;
+}
+
 bool StepWalk::Guest::put_off(std::uint64_t changes) {
   const Section section_before = section_, host_before = host_;
   const std::uint64_t apart = walk_.counted(walk_.price_of_both(walk_.sections_, at_, host_at_, kNoPlan));
@@ -324,8 +342,31 @@ std::size_t StepWalk::guests_of(std::size_t section) const {
   return count;
 }
 
+/// Those that were put off before: hosts of one shape that have as many change alike.
+void StepWalk::go_on_with_gradients(std::uint64_t changes) {
+  using Shape = const LayerPlans::Choice *;
+  std::map<std::tuple<Shape, Shape, std::size_t>, std::pair<std::size_t, std::size_t>> known;
+  for (std::size_t s = forward_sections(); s < sections_.size(); ++s) {
+    const std::size_t h = s + sections_[s].later;
+    if (h == s || !splits(sections_[s].plans) || sections_[s].unit || sections_[h].unit) continue;
+    if (progress_) progress_();
+    const std::vector<Section> before = sections_;
+    const auto [like, is_new] =
+        known.try_emplace({sections_[s].choice, sections_[h].choice, guests_of(h)}, std::pair{s, h});
+    bool gains = true;
+    if (is_new) {
+      gains = Guest(*this, s, h).go_on(changes);
+    } else {
+      set(sections_[s], sections_[like->second.first].plans);
+      set(sections_[h], sections_[like->second.second].plans);
+    }
+    if (!gains || !improves()) sections_ = before;
+  }
+}
+
 void StepWalk::try_putting_off(std::uint64_t changes) {
   const std::uint64_t begun = work_.bursts;
+  go_on_with_gradients(changes);
   const std::vector<Balance> gradient = gradients();
   std::vector<Balance> host(sections_.size());
   for (std::size_t s = forward_sections(); s < sections_.size(); ++s)

@@ -55,10 +55,12 @@ private:
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
   SearchWork walk_from_conventional(bool to_go_on);
+  SearchWork try_conventional();
   void count(const Walk &walk);
   static std::vector<Walk> best_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
   void end(const StepWalk &walk);
+  void take(const StepWalk &walk);
   std::uint64_t part() const { return options_.step_plans / kParts; }
   std::size_t levels();
   void for_each(std::vector<Walk> &walks, const std::function<void(Walk &)> &work);
@@ -82,6 +84,7 @@ private:
   PlansBeside beside_;
   SearchedStep found_;
   SearchWork together_; ///< of all walks
+  Walk best_;           ///< the fastest of those that were woven, and of those from conventional plans
   std::mutex mutex_;    ///< of what threads share, which is only this:
   std::uint64_t changes_ = 0, done_ = 0;
   std::exception_ptr abandoned_; ///< what the progress threw
@@ -206,8 +209,11 @@ void StepSearch::search_together() {
     const std::size_t kept = last ? 0 : (walks.size() + 1) / 2;
     for (std::size_t i = kept; i < walks.size(); ++i)
       end(*walks[i]);
+    if (last) {
+      best_ = std::move(walks.front());
+      break;
+    }
     walks.resize(kept);
-    if (last) break;
   }
   together_.seconds = walked_seconds_;
 }
@@ -239,6 +245,10 @@ void StepSearch::run_until(StepWalk &walk, std::uint64_t changes) {
 void StepSearch::end(const StepWalk &walk) {
   together_ += walk.work();
   found_.improvements += walk.improvements();
+  take(walk);
+}
+
+void StepSearch::take(const StepWalk &walk) {
   if (!found_.plans.empty() && walk.cost() >= found_.cost) return;
   found_.cost = walk.cost();
   found_.plans = walk.plans();
@@ -258,11 +268,28 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
   }
   count(walk);
   end(*walk);
-  return walk->work();
+  const SearchWork work = walk->work();
+  if (walk->cost() < best_->cost()) best_ = std::move(walk);
+  return work;
+}
+
+/// Tries the conventional plans that are known by now in the fastest walk: what that did.
+SearchWork StepSearch::try_conventional() {
+  const SearchWork before = best_->work();
+  const std::uint64_t improvements = best_->improvements();
+  best_->try_conventional();
+  found_.improvements += best_->improvements() - improvements;
+  take(*best_);
+  SearchWork work = best_->work();
+  work.tried -= before.tried;
+  work.simulated -= before.simulated;
+  work.bursts -= before.bursts;
+  return work;
 }
 
 /// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
-/// the step is searched from these, too.
+/// the step is searched from these, too, and the
+/// fastest walk tries them.
 void StepSearch::search_conventional() {
   found_.work = own_.work();
   found_.work += together_; // which has the bursts and the seconds of these:
@@ -275,6 +302,7 @@ void StepSearch::search_conventional() {
     const SearchWork work = walk_from_conventional(to_go_on);
     late += work;
     found_.work += work;
+    if (options_.step_plans > 0) found_.work += try_conventional();
   }
   found_.conventional_work = own_.conventional_work();
 }

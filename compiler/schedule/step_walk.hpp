@@ -47,6 +47,9 @@ public:
   /// to later ones of the array, or the other way, where that is faster, with so many changes tried for each pair of
   /// shapes.
   void try_putting_off(std::uint64_t changes);
+  /// Lets layers run like their conventional plans that are known by now, those of the same shape and surroundings
+  /// alike, where that is faster.
+  void try_conventional();
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
   void run(std::uint64_t changes, std::uint64_t bursts);
 
@@ -163,6 +166,7 @@ private:
   bool may_host(std::size_t host, std::size_t section) const;
   bool put_off_beside_unit(std::size_t section, std::size_t host, std::uint64_t changes);
   class Guest;
+  void go_on_with_gradients(std::uint64_t changes);
   std::vector<std::size_t> pick_sections();
   bool improves();
   bool improves(const Priced &step);

@@ -3,6 +3,7 @@
 #include "compiler/back/fused_layers.hpp"
 #include "compiler/back/vector_room.hpp"
 #include "compiler/back/vector_section.hpp"
+#include "compiler/depthwise/depthwise.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/request/error.hpp"
