@@ -7,6 +7,7 @@
 #include "compiler/vector_stream/section.hpp"
 #include "graph/ir/error.hpp"
 #include "graph/ir/product.hpp"
+#include "train/data/tensor_bytes.hpp"
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"

@@ -1,6 +1,7 @@
 // Whole steps on an NPU: every tensor as the golden execution has it, and what goes wrong is seen.
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
+#include "train/data/tensor_bytes.hpp"
 #include "train/npu/plan/weight_copies.hpp"
 
 #include <gtest/gtest.h>
