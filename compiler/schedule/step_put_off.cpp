@@ -246,7 +246,7 @@ bool StepWalk::Guest::go_on(std::uint64_t changes) {
   if (first == 0) return false;
   const Banks banks = give_banks(walk_.npu_.spm_banks - first / walk_.npu_.bank_rows());
   if (banks.host_rows != first || banks.guests.empty() || banks.hosts.empty()) return false;
-  const std::uint64_t before = walk_.cost_of_both(at_, host_at_, kNoPlan);
+  const std::uint64_t before = walk_.counted(walk_.price_of_both(walk_.sections_, at_, host_at_, kNoPlan));
   std::tie(first_, end_) = walk_.around(at_);
   joint_ = walk_.around(host_at_).first < end_;
   left_ = section_.plans;
