@@ -251,9 +251,9 @@ bool StepWalk::Guest::go_on(std::uint64_t changes) {
   joint_ = walk_.around(host_at_).first < end_;
   left_ = section_.plans;
   rest_ = joint_ ? 0 : walk_.cost(first_, end_, kNoPlan);
-  best_ = before;
+  best_ = before - rest_;
   change(changes, before, banks);
-  return best_ < before;
+  return of_both() < before;
 }
 
 bool StepWalk::Guest::put_off(std::uint64_t changes) {
