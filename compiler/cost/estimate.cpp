@@ -243,6 +243,15 @@ struct TileWork {
   double compute = 0, products = 0;
 };
 
+/// Products that wait for each other or for memory each wait for an array that fills and drains, so that of plans that
+/// move the same, the one with larger tiles is faster.
+double waits_of(const TileWork &work, const Machine &npu) { return work.products * shortest_block(npu); }
+
+TileWork work_of(PhaseKind kind, const TileShape &tile, const Layer &layer, const Machine &npu) {
+  return {static_cast<double>(phase_cycles(kind, tile, layer, npu)),
+          static_cast<double>(product_count(kind, tile, layer))};
+}
+
 RoughEstimate estimate(const Streams &streams, const TileWork &work, const Layer &layer, const Machine &npu,
                        std::uint32_t cores) {
   RoughEstimate e;
@@ -258,20 +267,34 @@ RoughEstimate estimate(const Streams &streams, const TileWork &work, const Layer
       std::max((moves.bytes + commands) * cycles_per_byte, std::max(moves.load_cycles, moves.store_cycles) * cores);
   // Before the first product its operands must come, after the last its result must leave.
   const double ends = moving / products;
-  // Products that wait for each other or for memory each wait for an array that fills and drains, so that of plans that
-  // move the same, the one with larger tiles is faster.
-  const double waits = products * shortest_block(npu);
   // Half of what cannot overlap counts: residency often finds room that this closed form does not see.
-  e.cycles = std::max(compute, moving) + 0.5 * (1 - r.overlap) * std::min(compute, moving) + ends + waits;
+  e.cycles = std::max(compute, moving) + 0.5 * (1 - r.overlap) * std::min(compute, moving) + ends + waits_of(work, npu);
   return e;
+}
+
+/// The tiles that cores take along a dimension at a time, as one.
+TileShape together(PhaseKind kind, const TileShape &tile, const Layer &layer, Dim dim, std::uint32_t cores) {
+  TileShape all = tile;
+  std::uint32_t &side = dim == Dim::kM ? all.m : dim == Dim::kK ? all.k : all.n;
+  side = std::min<std::uint32_t>(side * cores, side_of(largest_tile(kind, layer), dim));
+  return all;
 }
 
 } // namespace
 
+double least_estimate(PhaseKind kind, const TileShape &tile, const Layer &layer, const Machine &npu) {
+  const TileWork work = work_of(kind, tile, layer, npu);
+  return work.compute + waits_of(work, npu);
+}
+
+double least_estimate_together(PhaseKind kind, const TileShape &tile, const Layer &layer, const Machine &npu, Dim dim,
+                               std::uint32_t cores) {
+  return least_estimate(kind, together(kind, tile, layer, dim, cores), layer, npu) / cores;
+}
+
 std::vector<RoughEstimate> rough_estimates(PhaseKind kind, const std::vector<LoopOrder> &orders, const TileShape &tile,
                                            const Layer &layer, const Machine &npu, std::uint32_t cores) {
-  const TileWork work{static_cast<double>(phase_cycles(kind, tile, layer, npu)),
-                      static_cast<double>(product_count(kind, tile, layer))};
+  const TileWork work = work_of(kind, tile, layer, npu);
   const Operands operands(kind, tile, layer, npu);
   std::vector<RoughEstimate> estimates;
   estimates.reserve(orders.size());
@@ -288,12 +311,10 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
 std::vector<RoughEstimate> rough_estimates_together(PhaseKind kind, const std::vector<LoopOrder> &orders,
                                                     const TileShape &tile, const Layer &layer, const Machine &npu,
                                                     Dim dim, std::uint32_t cores) {
-  TileShape together = tile;
-  std::uint32_t &side = dim == Dim::kM ? together.m : dim == Dim::kK ? together.k : together.n;
-  side = std::min<std::uint32_t>(side * cores, side_of(largest_tile(kind, layer), dim));
+  const TileShape all = together(kind, tile, layer, dim, cores);
   Machine shared = npu; // of which a core's part is the whole scratchpad
   shared.spm_bytes *= cores;
-  std::vector<RoughEstimate> estimates = rough_estimates(kind, orders, together, layer, shared, cores);
+  std::vector<RoughEstimate> estimates = rough_estimates(kind, orders, all, layer, shared, cores);
   for (RoughEstimate &e : estimates) {
     e.cycles /= cores;
     e.bound /= cores;

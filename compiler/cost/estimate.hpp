@@ -23,6 +23,9 @@ std::vector<RoughEstimate> rough_estimates(PhaseKind kind, const std::vector<Loo
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                              const Machine &npu, std::uint32_t cores);
 
+/// Cycles that no loop order's estimate is below; in far less time.
+double least_estimate(PhaseKind kind, const TileShape &tile, const Layer &layer, const Machine &npu);
+
 /// The same of a phase that cores compute together, taking tiles along `dim` by turns: all of the scratchpad serves all
 /// of them, and their tiles together move as one. Cycles are those of the run, not of a core's share.
 std::vector<RoughEstimate> rough_estimates_together(PhaseKind kind, const std::vector<LoopOrder> &orders,
@@ -30,5 +33,7 @@ std::vector<RoughEstimate> rough_estimates_together(PhaseKind kind, const std::v
                                                     Dim dim, std::uint32_t cores);
 RoughEstimate rough_estimate_together(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                                       const Machine &npu, Dim dim, std::uint32_t cores);
+double least_estimate_together(PhaseKind kind, const TileShape &tile, const Layer &layer, const Machine &npu, Dim dim,
+                               std::uint32_t cores);
 
 } // namespace gradweave::compiler

@@ -23,6 +23,24 @@ constexpr double kCloseEnough = 1.002;
 
 } // namespace
 
+bool PhaseSearch::Ranking::is_full() const { return ranked.size() == kPlayed; }
+
+void PhaseSearch::Ranking::add(const Ranked &r) {
+  if (!is_full()) {
+    ranked.push_back(r);
+    if (is_full()) std::make_heap(ranked.begin(), ranked.end());
+  } else if (r < ranked.front()) {
+    ranked.push_back(r);
+    std::pop_heap(ranked.begin(), ranked.end());
+    ranked.pop_back();
+  }
+}
+
+void PhaseSearch::Ranking::sort() {
+  if (!is_full()) std::make_heap(ranked.begin(), ranked.end());
+  std::sort_heap(ranked.begin(), ranked.end());
+}
+
 PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
                          const LayerEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
                          const Machine &npu, const std::function<void()> &tried)
@@ -37,26 +55,28 @@ PhaseSearch::Ranking PhaseSearch::ranking() const {
   const auto ms = sides(fixed_.m, Dim::kM), ks = sides(fixed_.k, Dim::kK), ns = sides(fixed_.n, Dim::kN);
   const RowRange all{0, npu_.spm_rows()};
   Ranking ranking;
-  std::vector<Ranked> &ranked = ranking.ranked;
   std::uint64_t fewest = ~std::uint64_t{0};
   for (const std::uint32_t m : ms)
     for (const std::uint32_t k : ks)
       for (const std::uint32_t n : ns) {
         const TileShape tile{m, k, n};
+        if (ranking.is_full() && least_estimate(tile) >= ranking.worst()) continue;
         if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
         const std::uint64_t products = product_count(kind_, tile, whole_);
         fewest = std::min(fewest, products);
         if (products <= kMostProducts) add_orders(tile, ranking);
       }
-  if (ranked.empty() && fixed_ == TileShape{}) {
+  if (ranking.ranked.empty() && fixed_ == TileShape{}) {
     if (fewest == ~std::uint64_t{0}) refuse_scratchpad(whole_, npu_);
     check_products(fewest, whole_, npu_);
   }
-  const std::size_t keep = std::min(ranked.size(), kPlayed);
-  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
-                    [](const Ranked &x, const Ranked &y) { return x.cycles < y.cycles; });
-  ranked.resize(keep);
+  ranking.sort();
   return ranking;
+}
+
+double PhaseSearch::least_estimate(const TileShape &tile) const {
+  return parts_.by_turns() ? least_estimate_together(kind_, tile, part_, npu_, parts_.dim, parts_.cores)
+                           : compiler::least_estimate(kind_, tile, part_, npu_);
 }
 
 std::vector<RoughEstimate> PhaseSearch::estimates(const TileShape &tile, const std::vector<LoopOrder> &orders) const {
@@ -72,7 +92,7 @@ void PhaseSearch::add_orders(const TileShape &tile, Ranking &ranking) const {
       parts_.count > 1 ? static_cast<double>(plan_cycles(plan_of(tile, orders.front()).plan, layer_, npu_)) : 0;
   const auto index = static_cast<std::uint32_t>(ranking.tiles.size());
   for (std::uint32_t i = 0; i < orders.size(); ++i)
-    ranking.ranked.push_back({rough[i].cycles, parts_.count > 1 ? bound : rough[i].bound, index, i});
+    ranking.add({rough[i].cycles, parts_.count > 1 ? bound : rough[i].bound, index, i});
   ranking.tiles.push_back(tile);
 }
 

@@ -42,13 +42,24 @@ private:
     double cycles, bound; ///< RoughEstimate's
     std::uint32_t tile;   ///< index
     std::uint32_t order;  ///< index
+
+    bool operator<(const Ranked &other) const { return cycles < other.cycles; }
   };
-  /// The tilings, and those of their orders that are to be played, best first.
+  /// The tilings, and those of their orders that are to be played: the best.
   struct Ranking {
     std::vector<TileShape> tiles;
-    std::vector<Ranked> ranked;
+    std::vector<Ranked> ranked; ///< a heap of the best once it is full, whose first is the worst
+
+    /// Whether as many as are to be played are known: from then on only better ones count than the worst of them.
+    bool is_full() const;
+    double worst() const { return ranked.front().cycles; }
+    void add(const Ranked &r);
+    /// Best first; none is added any more.
+    void sort();
   };
   Ranking ranking() const;
+  /// Cycles that the tile's estimate in no order is below, found in far less time.
+  double least_estimate(const TileShape &tile) const;
   std::vector<RoughEstimate> estimates(const TileShape &tile, const std::vector<LoopOrder> &orders) const;
   /// The tile in all loop orders.
   void add_orders(const TileShape &tile, Ranking &ranking) const;
