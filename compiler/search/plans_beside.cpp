@@ -45,6 +45,11 @@ void PlansBeside::prepare(const std::vector<Wanted> &wanted, unsigned threads) {
     work_ += one.work;
 }
 
+const PlansBeside::Plans &PlansBeside::plans(const Wanted &wanted) {
+  prepare({wanted}, 1);
+  return known_.at(key_of(wanted));
+}
+
 PlansBeside::Found PlansBeside::search(const Wanted &wanted, const Machine &npu) const {
   const auto &[layer, pass, banks, gradient] = wanted;
   Found found;

@@ -14,7 +14,8 @@
 
 namespace gradweave::compiler {
 
-/// The plans of layers in some of the macro-banks. Deterministic. Not for several threads at a time.
+/// The plans of layers in some of the macro-banks, each searched when it is first asked for. Deterministic. Not for
+/// several threads at a time.
 class PlansBeside {
 public:
   /// Best first, without products.
@@ -35,16 +36,14 @@ public:
     std::uint32_t banks = 0;
     bool gradient = false; ///< dW by itself
   };
-  /// Searches for what is not known yet, in so many threads at most.
+  /// Searches for what will be asked for and is not known yet, in so many threads at most.
   void prepare(const std::vector<Wanted> &wanted, unsigned threads);
 
-  /// Plans of the layer's pass in the first `banks` macro-banks, which were prepared; none if nothing fits them.
-  const Plans &of(const Layer &layer, Pass pass, std::uint32_t banks) const {
-    return known_.at(key_of({&layer, pass, banks, false}));
-  }
+  /// Plans of the layer's pass in the first `banks` macro-banks; none if nothing fits them.
+  const Plans &of(const Layer &layer, Pass pass, std::uint32_t banks) { return plans({&layer, pass, banks, false}); }
   /// Plans of dW by itself there, a phase each.
-  const Plans &gradients(const Layer &layer, std::uint32_t banks) const {
-    return known_.at(key_of({&layer, Pass::kBackward, banks, true}));
+  const Plans &gradients(const Layer &layer, std::uint32_t banks) {
+    return plans({&layer, Pass::kBackward, banks, true});
   }
 
   /// Of all searches.
@@ -55,6 +54,7 @@ private:
   using Key = std::tuple<std::string, Pass, std::uint32_t, bool>;
 
   static Key key_of(const Wanted &wanted);
+  const Plans &plans(const Wanted &wanted);
   struct Found {
     Plans plans;
     SearchWork work;

@@ -79,6 +79,26 @@ TEST(PlansBeside, AreSearchedOnce) {
   EXPECT_GT(tried, once);
 }
 
+TEST(PlansBeside, PreparedInThreadsAreThoseThatAreAskedFor) {
+  const Machine npu = load_config("test8");
+  const Layer layer = gradients(24, 16, 16), other = gradients(16, 24, 8);
+  PlansBeside asked(npu, kPlans, Objective::kCycles, {}), prepared(npu, kPlans, Objective::kCycles, {});
+  prepared.prepare(
+      {{&layer, Pass::kBackward, 2, true}, {&other, Pass::kBackward, 1, false}, {&layer, Pass::kBackward, 2, true}}, 3);
+  const SearchWork work = prepared.work();
+  const auto tiles = [](const PlansBeside::Plans &plans) {
+    std::vector<std::uint32_t> sides;
+    for (const std::vector<PhasePlan> &phases : plans)
+      for (const PhasePlan &p : phases)
+        sides.insert(sides.end(), {p.tile.m, p.tile.k, p.tile.n, p.window});
+    return sides;
+  };
+  EXPECT_EQ(tiles(prepared.gradients(layer, 2)), tiles(asked.gradients(layer, 2)));
+  EXPECT_EQ(tiles(prepared.of(other, Pass::kBackward, 1)), tiles(asked.of(other, Pass::kBackward, 1)));
+  EXPECT_EQ(prepared.work().bursts, work.bursts) << "nothing was left to be searched";
+  EXPECT_EQ(work.bursts, asked.work().bursts);
+}
+
 /// An image's tiles have whole rows, with a halo: a bank is too little for one.
 TEST(PlansBeside, ThereAreNoneWhereNothingFits) {
   Machine npu = load_config("test8");
