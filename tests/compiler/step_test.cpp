@@ -224,14 +224,14 @@ TEST(Step, IsTheSameWithAnyNumberOfThreads) {
   const auto search = [&](const std::vector<Layer> &of, const Machine &on, StepStart start, unsigned threads) {
     StepOptions options;
     options.layer_plans = 12;
-    options.step_plans = 100;
+    options.step_plans = 60;
     options.start = start;
     options.threads = threads;
     return told(search_step(of, on, options), of, on, Pass::kBoth);
   };
   for (const StepStart start : {StepStart::kReuse, StepStart::kPlacement}) {
     const std::string alone = search(layers, npu, start, 1), on_several = search(chain, several, start, 1);
-    for (const unsigned threads : {0U, 2U, 5U}) {
+    for (const unsigned threads : {2U, 5U}) {
       EXPECT_EQ(search(layers, npu, start, threads), alone) << threads;
       EXPECT_EQ(search(chain, several, start, threads), on_several) << threads;
     }
