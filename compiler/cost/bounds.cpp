@@ -244,7 +244,7 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const SomePixels &som
     if (!used[i]) continue;
     const TensorBinding &t = layout.tensors[i];
     const std::uint64_t times = t.input || t.result ? 1 : 2; // an intermediate is stored, too
-    const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
+    const bool dense = t.pitch % npu.bus_bytes != 0;         // one run of bytes
     const std::uint64_t rows = dense ? 1 : t.rows, access = access_bytes(npu);
     const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2) * (dense ? t.rows : 1);
     const std::uint64_t last = row % access; // of a row that ends within an access, these few bytes save all of it
