@@ -1,6 +1,6 @@
 #include "compiler/flexer/tilings.hpp"
 
-#include "compiler/cost/estimate.hpp"
+#include "compiler/cost/estimate/estimate.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"

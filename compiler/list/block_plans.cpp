@@ -1,9 +1,9 @@
 #include "compiler/list/block_plans.hpp"
 
 #include "compiler/cost/cost.hpp"
-#include "compiler/cost/estimate.hpp"
-#include "compiler/cost/splits.hpp"
-#include "compiler/cost/tile_estimate.hpp"
+#include "compiler/cost/estimate/estimate.hpp"
+#include "compiler/cost/estimate/splits.hpp"
+#include "compiler/cost/estimate/tile_estimate.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/ir/cut.hpp"

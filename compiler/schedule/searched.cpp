@@ -2,7 +2,7 @@
 #include "compiler/cost/image_choice.hpp"
 
 #include "compiler/lower/order.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "compiler/search/layer_search.hpp"
 
 #include <fmt/format.h>

@@ -29,7 +29,7 @@ private:
 };
 
 /// All orders and, unless one is asked for, all partitions (section 5); of several layers, the plan of the whole step
-/// (compiler/schedule/step_search.hpp).
+/// (compiler/schedule/step/step_search.hpp).
 class FullSearch final : public SearchedOrder {
 public:
   FullSearch();

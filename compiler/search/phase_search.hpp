@@ -1,8 +1,8 @@
 // The first part of the search: the best tilings, loop orders and areas of one phase by estimate.
 #pragma once
 
-#include "compiler/cost/estimate.hpp"
-#include "compiler/cost/tile_estimate.hpp"
+#include "compiler/cost/estimate/estimate.hpp"
+#include "compiler/cost/estimate/tile_estimate.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/search/played_plans.hpp"
 #include "compiler/spm/residency.hpp"

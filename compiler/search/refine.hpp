@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/cost/cost.hpp"
-#include "compiler/cost/tile_estimate.hpp"
+#include "compiler/cost/estimate/tile_estimate.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/search/forecast.hpp"

@@ -1,7 +1,7 @@
 // Plans of the layers of jobs, with what each takes of the array and of the memory.
 #pragma once
 
-#include "compiler/search/layer_plans.hpp"
+#include "compiler/search/plans/layer_plans.hpp"
 #include "compiler/weave/job_set.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // No run is below its bounds, neither those of the layer nor those that prune the search.
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/cost/estimate/tile_estimate.hpp"
 #include "compiler/cost/latest_starts.hpp"
-#include "compiler/cost/tile_estimate.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/search/search.hpp"
 #include "compiler/spm/residency.hpp"

@@ -1,5 +1,5 @@
 // The rough estimates of tilings, and what they are not below.
-#include "compiler/cost/estimate.hpp"
+#include "compiler/cost/estimate/estimate.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "tests/compiler/image_layer.hpp"

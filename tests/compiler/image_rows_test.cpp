@@ -8,7 +8,7 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/bottleneck.hpp"

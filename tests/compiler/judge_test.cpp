@@ -5,7 +5,7 @@
 #include "compiler/compiler.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "compiler/search/layer_search.hpp"
 #include "sw_models/energy/energy.hpp"
 #include "tests/compiler/layer_run.hpp"

@@ -4,7 +4,7 @@
 //   GW_ACCEPT=1 build/tests/compiler/kept_streams_test
 // from the top of the tree writes tests/compiler/kept_streams/*.txt, whose difference is then there to be read.
 #include "compiler/back/compile_plan.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "tests/compiler/layer_run.hpp"
 #include "tests/compiler/paper_run.hpp"
 

@@ -1,6 +1,6 @@
 // Plans of layers that run beside others in macro-banks of their own, and gradients that were put off so.
 #include "compiler/back/compile_plan.hpp"
-#include "compiler/search/plans_beside.hpp"
+#include "compiler/search/plans/plans_beside.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 

@@ -1,6 +1,6 @@
 // Plans of layers that are found when a walk has ended, and gradients that were put off before.
 #include "compiler/lower/layout.hpp"
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 

@@ -1,6 +1,6 @@
 // Layers of a step that read the same X with others between them: where X is what they wait for, they run woven.
 #include "compiler/back/compile_plan.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 

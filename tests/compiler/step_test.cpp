@@ -2,8 +2,8 @@
 // whatever stays in the scratchpad between them.
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/partition.hpp"
-#include "compiler/schedule/step_placement.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_placement.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "compiler/verify/verify.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/image_layer.hpp"

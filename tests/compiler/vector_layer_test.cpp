@@ -6,7 +6,7 @@
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/lower/layout.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/depthwise_layers.hpp"
 #include "tests/sw_models/random_convolution.hpp"

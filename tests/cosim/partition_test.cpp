@@ -5,7 +5,7 @@
 
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/paper/policy.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

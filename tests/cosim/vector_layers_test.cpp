@@ -1,7 +1,7 @@
 // Depthwise layers that are the vector unit's, on the RTL: all bits, and the cycles that the timing model predicted;
 // with a bus that stalls, all bits.
 #include "compiler/back/compile_plan.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "tests/runtime/random_image_job.hpp"
 #include "tests/runtime/random_job_set.hpp"
 

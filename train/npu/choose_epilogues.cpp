@@ -8,7 +8,7 @@
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
 #include "sw_models/timing/timing_model.hpp"
-#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/order/in_place.hpp"
 #include "train/npu/plan/product_section.hpp"
 
 #include <fmt/format.h>

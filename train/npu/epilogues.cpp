@@ -3,9 +3,9 @@
 #include "compiler/epilogue/matrix_stages.hpp"
 #include "compiler/epilogue/operand_sums.hpp"
 #include "compiler/vector/lower_op.hpp"
-#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/order/in_place.hpp"
+#include "train/npu/plan/order/reads_first.hpp"
 #include "train/npu/plan/product_section.hpp"
-#include "train/npu/plan/reads_first.hpp"
 #include "train/npu/plan/staging.hpp"
 
 #include <algorithm>

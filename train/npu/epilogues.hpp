@@ -3,9 +3,9 @@
 
 #include "compiler/epilogue/add_epilogues.hpp"
 #include "compiler/ir/compiled.hpp"
-#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
+#include "train/npu/plan/order/step_order.hpp"
 #include "train/npu/plan/step_memory.hpp"
-#include "train/npu/plan/step_order.hpp"
 
 #include <cstddef>
 #include <functional>

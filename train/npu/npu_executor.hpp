@@ -4,7 +4,7 @@
 
 #include "device/backend.hpp"
 #include "sw_models/timing/run.hpp"
-#include "train/npu/plan/weight_copies.hpp"
+#include "train/npu/plan/order/weight_copies.hpp"
 #include "train/npu/step_stream.hpp"
 #include "train/step_executor.hpp"
 

@@ -10,8 +10,8 @@
 #include "train/data/tensor_bytes.hpp"
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
-#include "train/npu/plan/in_place.hpp"
-#include "train/npu/plan/named_rows.hpp"
+#include "train/npu/plan/order/in_place.hpp"
+#include "train/npu/plan/order/named_rows.hpp"
 #include "train/npu/semaphores.hpp"
 
 #include <fmt/format.h>

@@ -8,10 +8,10 @@
 #include "sw_models/config/machine.hpp"
 #include "train/npu/epilogues.hpp"
 #include "train/npu/item_sections.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
+#include "train/npu/plan/order/step_order.hpp"
 #include "train/npu/plan/product_section.hpp"
-#include "train/npu/plan/same_elements.hpp"
 #include "train/npu/plan/step_memory.hpp"
-#include "train/npu/plan/step_order.hpp"
 #include "train/npu/pooling_sections.hpp"
 #include "train/product_plan.hpp"
 

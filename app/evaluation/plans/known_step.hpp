@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/evaluation/plans/step_effort.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // How much a step was searched.
 #pragma once
 
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 
 #include <cstdint>
 

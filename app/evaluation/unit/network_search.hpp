@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/evaluation/plans/known_step.hpp"
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 
 #include <functional>
 

@@ -3,9 +3,9 @@
 #include "compiler/vector/lower_op.hpp"
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
-#include "train/npu/plan/named_rows.hpp"
-#include "train/npu/plan/reads_first.hpp"
-#include "train/npu/plan/weight_copies.hpp"
+#include "train/npu/plan/order/named_rows.hpp"
+#include "train/npu/plan/order/reads_first.hpp"
+#include "train/npu/plan/order/weight_copies.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
 #include "train/data/tensor_bytes.hpp"
-#include "train/npu/plan/weight_copies.hpp"
+#include "train/npu/plan/order/weight_copies.hpp"
 
 #include <gtest/gtest.h>
 

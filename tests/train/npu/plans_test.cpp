@@ -5,7 +5,7 @@
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
 #include "train/npu/check_stream.hpp"
-#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/order/in_place.hpp"
 #include "train/npu/plan/staging.hpp"
 
 #include <gtest/gtest.h>

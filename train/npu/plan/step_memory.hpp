@@ -3,8 +3,8 @@
 
 #include "graph/ir/graph.hpp"
 #include "sw_models/config/machine.hpp"
-#include "train/npu/plan/same_elements.hpp"
-#include "train/npu/plan/step_order.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
+#include "train/npu/plan/order/step_order.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 // Areas of the scratchpad that are worth trying.
 #pragma once
 
-#include "compiler/cost/estimate.hpp"
+#include "compiler/cost/estimate/estimate.hpp"
 #include "compiler/ir/program.hpp"
 #include "sw_models/config/npu_config.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "compiler/items/item_group.hpp"
 #include "graph/ir/graph.hpp"
-#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/order/in_place.hpp"
 
 #include "graph/ir/error.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/request/error.hpp"
-#include "compiler/search/layer_plans.hpp"
+#include "compiler/search/plans/layer_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>

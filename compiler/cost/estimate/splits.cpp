@@ -1,4 +1,4 @@
-#include "compiler/cost/splits.hpp"
+#include "compiler/cost/estimate/splits.hpp"
 
 #include <algorithm>
 #include <cmath>

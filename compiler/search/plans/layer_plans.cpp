@@ -1,4 +1,4 @@
-#include "compiler/search/layer_plans.hpp"
+#include "compiler/search/plans/layer_plans.hpp"
 #include "base/process/parallel.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"

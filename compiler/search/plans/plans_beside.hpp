@@ -2,7 +2,7 @@
 // its banks.
 #pragma once
 
-#include "compiler/search/layer_plans.hpp"
+#include "compiler/search/plans/layer_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <cstdint>

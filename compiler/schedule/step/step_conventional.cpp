@@ -1,6 +1,6 @@
 // Conventional plans of layers by themselves that are found when a walk has ended: what is not woven in it can take
 // them.
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 
 #include <tuple>
 #include <vector>

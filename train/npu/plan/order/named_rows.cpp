@@ -1,4 +1,4 @@
-#include "train/npu/plan/named_rows.hpp"
+#include "train/npu/plan/order/named_rows.hpp"
 
 #include "graph/ir/operator.hpp"
 

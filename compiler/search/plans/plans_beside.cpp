@@ -1,4 +1,4 @@
-#include "compiler/search/plans_beside.hpp"
+#include "compiler/search/plans/plans_beside.hpp"
 
 #include "base/process/parallel.hpp"
 #include "compiler/ir/macro_banks.hpp"

@@ -1,9 +1,9 @@
-#include "compiler/schedule/step_search.hpp"
+#include "compiler/schedule/step/step_search.hpp"
 #include "base/process/parallel.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>

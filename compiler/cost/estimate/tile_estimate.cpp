@@ -1,4 +1,4 @@
-#include "compiler/cost/tile_estimate.hpp"
+#include "compiler/cost/estimate/tile_estimate.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/lower/dram_bytes.hpp"

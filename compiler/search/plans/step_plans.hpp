@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/back/vector_room.hpp"
-#include "compiler/search/layer_plans.hpp"
+#include "compiler/search/plans/layer_plans.hpp"
 
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-#include "compiler/search/step_plans.hpp"
+#include "compiler/search/plans/step_plans.hpp"
 
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/layout.hpp"

@@ -1,9 +1,9 @@
-#include "train/npu/plan/weight_copies.hpp"
+#include "train/npu/plan/order/weight_copies.hpp"
 
 #include "graph/build/verify.hpp"
 #include "graph/ir/operator.hpp"
 #include "sw_models/numerics/numerics.hpp"
-#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>

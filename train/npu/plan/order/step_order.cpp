@@ -1,10 +1,10 @@
-#include "train/npu/plan/step_order.hpp"
+#include "train/npu/plan/order/step_order.hpp"
 
 #include "compiler/vector/lower_op.hpp"
 #include "graph/ir/product.hpp"
 #include "train/data/tensor_bytes.hpp"
-#include "train/npu/plan/named_rows.hpp"
-#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/order/named_rows.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/search/judge.hpp"
-#include "compiler/search/plans_beside.hpp"
-#include "compiler/search/step_plans.hpp"
+#include "compiler/search/plans/plans_beside.hpp"
+#include "compiler/search/plans/step_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>

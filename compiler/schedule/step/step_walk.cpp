@@ -1,9 +1,9 @@
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/schedule/step_placement.hpp"
+#include "compiler/schedule/step/step_placement.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>

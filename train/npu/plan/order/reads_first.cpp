@@ -1,4 +1,4 @@
-#include "train/npu/plan/reads_first.hpp"
+#include "train/npu/plan/order/reads_first.hpp"
 
 #include "compiler/verify/verify_sync.hpp"
 

@@ -1,4 +1,4 @@
-#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/order/same_elements.hpp"
 
 #include <algorithm>
 #include <numeric>

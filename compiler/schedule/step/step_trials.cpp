@@ -2,7 +2,7 @@
 // it were not kept, as most are not. What comes after one that is kept is drawn anew, from the same random numbers as
 // if it had not been drawn before, so that the walk is the same with any number of threads.
 #include "base/process/parallel.hpp"
-#include "compiler/schedule/step_walk.hpp"
+#include "compiler/schedule/step/step_walk.hpp"
 
 #include <algorithm>
 #include <atomic>

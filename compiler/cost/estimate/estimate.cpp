@@ -1,4 +1,4 @@
-#include "compiler/cost/estimate.hpp"
+#include "compiler/cost/estimate/estimate.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/cut.hpp"

@@ -1,4 +1,4 @@
-#include "compiler/schedule/step_placement.hpp"
+#include "compiler/schedule/step/step_placement.hpp"
 
 #include "compiler/ir/contraction.hpp"
 #include "compiler/ir/cut.hpp"
