@@ -90,6 +90,8 @@ public:
 
 private:
   static constexpr std::uint64_t kStreamRoom = std::uint64_t{1} << 30;
+  /// Epilogues are tried at each length up to this, and at doubled ones and whole beyond it.
+  static constexpr std::size_t kEachLength = 16;
 
   bool is_of_group(const ProductPass &pass) const {
     return order_.stations[order_.station_of[pass.when()]].group.has_value();
@@ -224,7 +226,11 @@ private:
   /// The next counts of operators; false behind the last ones.
   static bool next(std::vector<std::size_t> &counts, const std::vector<PassEpilogue> &all) {
     for (std::size_t e = 0; e < counts.size(); ++e) {
-      if (++counts[e] <= all[e].ops.size()) return true;
+      const std::size_t most = all[e].ops.size();
+      if (counts[e] < most) {
+        counts[e] = counts[e] < kEachLength ? counts[e] + 1 : std::min(2 * counts[e], most);
+        return true;
+      }
       counts[e] = 0;
     }
     return false;
