@@ -194,10 +194,10 @@ TEST(VectorLayers, AreWovenWithTheirNeighbours) {
 /// The unit's dW runs beside the products of the layer before, and that layer's or the next one's dW beside the unit.
 TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
   const Machine npu = load_config("test8v2");
-  Layer middle = depthwise(12, 6, 2);
+  Layer middle = depthwise(12, 6, 3);
   middle.vector = true;
   std::vector<Layer> layers = layers_around(middle);
-  layers.front().k = 64; // for as long as the unit
+  layers.front().k = 16; // for as long as the section
   StepOptions options;
   options.layer_plans = 12;
   options.step_plans = 60;
@@ -213,7 +213,7 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
 }
 
 TEST(VectorLayers, OfAStepFitTheirShareOrAreTheArrays) {
-  std::vector<Layer> layers = layers_around(depthwise(12, 6, 2)), large = layers_around(depthwise(12, 6, 3)),
+  std::vector<Layer> layers = layers_around(depthwise(12, 6, 2)), large = layers_around(depthwise(12, 6, 4)),
                      fits = layers;
   choose_vector_layers_of_step(fits, Pass::kBoth, load_config("test8v2"));
   EXPECT_EQ(count_of_unit(fits), 1U);
