@@ -4,6 +4,7 @@
 #include "compiler/depthwise/axis.hpp"
 #include "compiler/depthwise/work.hpp"
 #include "compiler/vector_stream/group/place_tile.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>
 #include <cstdint>
