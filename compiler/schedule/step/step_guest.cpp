@@ -3,7 +3,6 @@
 #include "compiler/lower/tiling.hpp"
 
 #include <array>
-#include <tuple>
 
 namespace gradweave::compiler {
 namespace {
@@ -17,12 +16,28 @@ constexpr std::uint64_t kGivenUp = 4;
 
 } // namespace
 
-/// With so many macro-banks, the last ones, for the gradient.
+/// As they are.
+std::uint64_t StepWalk::Guest::cost_of_both() {
+  return walk_.counted(walk_.price_of_both(walk_.sections_, at_, host_at_, kNoPlan));
+}
+
+/// Searches for what both may run like, with so many macro-banks for the gradient.
+void StepWalk::Guest::search_beside(const std::vector<std::uint32_t> &guests) {
+  std::vector<PlansBeside::Wanted> wanted;
+  for (const std::uint32_t guest : guests) {
+    wanted.push_back({&walk_.layers_[section_.layer], Pass::kBackward, guest, true});
+    wanted.push_back({&walk_.layers_[host_.layer], Pass::kBackward, walk_.npu_.spm_banks - guest, false});
+  }
+  const std::uint64_t searched = walk_.beside_.work().bursts;
+  walk_.beside_.prepare(wanted, walk_.threads_);
+  walk_.work_.bursts += walk_.beside_.work().bursts - searched;
+}
+
+/// With so many macro-banks, the last ones, for the gradient, and what search_beside() found for that.
 StepWalk::Guest::Banks StepWalk::Guest::give_banks(std::uint32_t guest) {
   const Machine &npu = walk_.npu_;
   PlansBeside &beside = walk_.beside_;
   Banks banks{guest, npu.spm_banks - guest, (npu.spm_banks - guest) * npu.bank_rows(), {}, {}};
-  if (guest == 0) return banks;
   banks.guests = beside.gradients(walk_.layers_[section_.layer], guest);
   banks.hosts = beside.of(walk_.layers_[host_.layer], Pass::kBackward, banks.host);
   const bool lies_there = std::all_of(host_.plans.begin(), host_.plans.end(), [&](const PhasePlan &p) {
@@ -90,12 +105,12 @@ void StepWalk::Guest::change(std::uint64_t changes, std::uint64_t apart, const B
 bool StepWalk::Guest::go_on(std::uint64_t changes) {
   const SpmSplit &split = gradient_in(section_.plans)->split;
   const std::uint32_t first = std::min({split.shared.first, split.other.first, split.result.first});
-  if (first == 0) return false;
-  const Banks banks = give_banks(walk_.npu_.spm_banks - first / walk_.npu_.bank_rows());
-  if (banks.host_rows != first || banks.guests.empty() || banks.hosts.empty()) return false;
-  const std::uint64_t before = walk_.counted(walk_.price_of_both(walk_.sections_, at_, host_at_, kNoPlan));
-  std::tie(first_, end_) = walk_.around(at_);
-  joint_ = walk_.around(host_at_).first < end_;
+  if (first == 0 || first % walk_.npu_.bank_rows() != 0) return false;
+  const std::uint32_t guest = walk_.npu_.spm_banks - first / walk_.npu_.bank_rows();
+  search_beside({guest});
+  const Banks banks = give_banks(guest);
+  if (banks.guests.empty() || banks.hosts.empty()) return false;
+  const std::uint64_t before = cost_of_both();
   left_ = section_.plans;
   rest_ = joint_ ? 0 : walk_.cost(first_, end_, kNoPlan);
   best_ = before - rest_;
@@ -105,25 +120,18 @@ bool StepWalk::Guest::go_on(std::uint64_t changes) {
 
 bool StepWalk::Guest::put_off(std::uint64_t changes) {
   const Section section_before = section_, host_before = host_;
-  const std::uint64_t apart = walk_.counted(walk_.price_of_both(walk_.sections_, at_, host_at_, kNoPlan));
+  const std::uint64_t apart = cost_of_both();
   section_.later = static_cast<std::uint32_t>(host_at_ - at_);
-  std::tie(first_, end_) = walk_.around(at_);
-  joint_ = walk_.around(host_at_).first < end_;
   leave(section_before.plans);
   for (const std::vector<PhasePlan> &plans : section_.choice->alternatives)
     leave(plans);
   Banks chosen;
-  std::vector<PlansBeside::Wanted> wanted;
+  std::vector<std::uint32_t> guests;
   for (const std::uint32_t sixteenths : kGuestShares)
-    if (const std::uint32_t guest = walk_.npu_.spm_banks * sixteenths / 16; guest > 0) {
-      wanted.push_back({&walk_.layers_[section_.layer], Pass::kBackward, guest, true});
-      wanted.push_back({&walk_.layers_[host_.layer], Pass::kBackward, walk_.npu_.spm_banks - guest, false});
-    }
-  const std::uint64_t searched = walk_.beside_.work().bursts;
-  walk_.beside_.prepare(wanted, walk_.threads_);
-  walk_.work_.bursts += walk_.beside_.work().bursts - searched;
-  for (const std::uint32_t sixteenths : kGuestShares) {
-    const Banks banks = give_banks(walk_.npu_.spm_banks * sixteenths / 16);
+    if (const std::uint32_t guest = walk_.npu_.spm_banks * sixteenths / 16; guest > 0) guests.push_back(guest);
+  search_beside(guests);
+  for (const std::uint32_t guest : guests) {
+    const Banks banks = give_banks(guest);
     Trials trials = this->trials();
     trials.more = [&](std::size_t i) { return i < banks.hosts.size() * banks.guests.size(); };
     trials.change = [&](std::size_t i) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -25,7 +26,10 @@ inline std::vector<PhasePlan>::iterator gradient_in(std::vector<PhasePlan> &plan
 class StepWalk::Guest {
 public:
   Guest(StepWalk &walk, std::size_t at, std::size_t host_at)
-      : walk_(walk), section_(walk.sections_[at]), host_(walk.sections_[host_at]), at_(at), host_at_(host_at) {}
+      : walk_(walk), section_(walk.sections_[at]), host_(walk.sections_[host_at]), at_(at), host_at_(host_at) {
+    std::tie(first_, end_) = walk.around(at);
+    joint_ = walk.around(host_at).first < end_;
+  }
 
   /// Looks for plans with which the gradient runs with the host faster than before it, in macro-banks of its own.
   /// Whether there are any; else both sections are as they were.
@@ -40,6 +44,8 @@ private:
     PlansBeside::Plans guests, hosts;
   };
 
+  std::uint64_t cost_of_both();
+  void search_beside(const std::vector<std::uint32_t> &guests);
   std::uint64_t of_both() const { return best_ == kNoPlan ? kNoPlan : best_ + rest_; }
   Banks give_banks(std::uint32_t guest);
   void leave(const std::vector<PhasePlan> &plans);
