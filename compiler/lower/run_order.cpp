@@ -163,7 +163,8 @@ std::size_t Weaver::behind(std::int32_t binding, const Area &read) {
   std::size_t next = kNever; // what is stored last is not there yet: another tile meanwhile
   for (const auto &[tile, last] : written.tiles)
     if (last > behind) next = std::min(next, last);
-  return behind = next == kNever ? behind : next;
+  if (next != kNever) behind = next;
+  return behind;
 }
 
 std::size_t Weaver::behind_operands(std::size_t plan, const TileProduct &p) {
