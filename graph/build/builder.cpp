@@ -97,7 +97,7 @@ TensorId Builder::constant(std::string name, Shape shape, std::vector<double> va
     if (type == ElementType::kInt32 && !whole)
       fail(fmt::format("constant '{}' holds {}, which is no whole number of 32 bits", name,
                        to_string(Attribute(value))));
-    if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+    if (exceeds_fp32(value))
       fail(fmt::format("constant '{}' holds {}, which is beyond fp32; its largest number is 3.4e38", name,
                        to_string(Attribute(value))));
   }

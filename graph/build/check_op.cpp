@@ -36,7 +36,7 @@ void check_input(const Graph &graph, const Op &op, std::size_t i) {
 /// Arithmetic has an attribute in fp32 (docs/operators.md): what that cannot hold is a slip of whoever wrote it.
 void check_real(const Op &op, const std::string &name, double value) {
   if (std::isnan(value)) fail(op, fmt::format("attribute '{}' = nan must be a number", name));
-  if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+  if (exceeds_fp32(value))
     fail(op, fmt::format("attribute '{}' = {} is beyond fp32, whose largest number is 3.4e38", name,
                          to_string(Attribute(value))));
 }
@@ -54,6 +54,8 @@ void check_inputs(const Graph &graph, const Op &op) {
 }
 
 } // namespace
+
+bool exceeds_fp32(double value) { return std::isfinite(value) && !std::isfinite(static_cast<float>(value)); }
 
 void check_shape(const Shape &shape, const Fail &fail) {
   if (shape.rank() > Shape::kMaxRank)

@@ -14,6 +14,9 @@ using Fail = std::function<void(std::string_view)>; ///< throws
 /// Calls `fail` unless the rank is at most Shape::kMaxRank, no dimension is 0, and the elements are at most 2^40.
 void check_shape(const Shape &shape, const Fail &fail);
 
+/// Whether a number that is none of the infinities is one in fp32.
+bool exceeds_fp32(double value);
+
 /// Fills in attributes that are left out. Throws GraphError naming one that is missing, unknown or of another kind.
 void complete_attributes(Op &op);
 
