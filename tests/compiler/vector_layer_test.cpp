@@ -7,6 +7,7 @@
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/schedule/step/step_search.hpp"
+#include "compiler/verify/verify.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/depthwise_layers.hpp"
 #include "tests/sw_models/random_convolution.hpp"
@@ -14,7 +15,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <variant>
 
 namespace gradweave::compiler {
 namespace {
@@ -227,6 +231,42 @@ TEST(VectorLayers, OfAStepFitTheirShareOrAreTheArrays) {
   EXPECT_EQ(count_of_unit(layers), 0U) << "no semaphores";
   layers[1].vector = true;
   EXPECT_THROW(share_step(layers, Pass::kBoth, few), std::invalid_argument);
+}
+
+/// What the array computes for them is dW, from rows that are the section's own.
+TEST(VectorLayers, HaveSumsOfDwAloneOnTheArray) {
+  const Machine npu = load_config("test8v2");
+  Layer middle = depthwise(12, 6, 2);
+  middle.vector = true;
+  const std::vector<Layer> layers = layers_around(middle);
+  StepOptions options;
+  options.layer_plans = 12;
+  const Compiled right = compile_plans(layers, Pass::kBoth, search_step(layers, npu, options).plans, npu);
+  ASSERT_EQ(verify_stream(right, npu), "");
+  std::size_t at = 0;           // the first product of dW, without initial values
+  std::set<std::uint32_t> rows; // of tiles that are there before
+  for (; at < right.stream.size(); ++at) {
+    const isa::Decoded d = *isa::decode(right.stream[at]);
+    if (std::holds_alternative<isa::ConvCommand>(d.op)) break;
+    if (const auto *g = std::get_if<isa::GemmCommand>(&d.op)) rows.insert(g->b.row);
+  }
+  ASSERT_LT(at, right.stream.size());
+  ASSERT_EQ(right.info[at].layer, 1U);
+  const auto problem_of = [&](const auto &change) {
+    Compiled wrong = right;
+    isa::Decoded d = *isa::decode(wrong.stream[at]);
+    change(std::get<isa::ConvCommand>(d.op).product);
+    wrong.stream[at] = isa::encode(d);
+    return verify_stream(wrong, npu);
+  };
+  const std::string other = "and no sums of dW",
+                    tile = "a product of dW reads rows of the scratchpad that a tile is in";
+  EXPECT_NE(problem_of([](isa::GemmCommand &g) { g.n -= 1; }).find(other), std::string::npos);
+  EXPECT_NE(problem_of([](isa::GemmCommand &g) { g.out_bf16 = true; }).find(other), std::string::npos);
+  std::string problems;
+  for (const std::uint32_t row : rows)
+    problems += problem_of([row](isa::GemmCommand &g) { g.b.row = row; }) + "; ";
+  EXPECT_NE(problems.find(tile), std::string::npos) << problems;
 }
 
 } // namespace
