@@ -60,6 +60,24 @@ TEST(NpuStep, DropoutIsGolden) {
   }
 }
 
+/// Of which lengths are tried one by one up to 16, and doubled ones beyond.
+TEST(NpuStep, LongRunsBehindAProductAreGolden) {
+  for (const int count : {16, 17, 33, 40}) {
+    graph::Graph graph;
+    graph.name = "run";
+    graph::Builder build(graph, graph::operators());
+    graph::TensorId x = add_dense(build, build.input("images", graph::ElementType::kFp32, {5, 9}), 7, "first");
+    for (int i = 0; i < count; ++i)
+      x = build.add("Tanh", {x}, {}, fmt::format("tanh{}", i));
+    add_loss(build, add_dense(build, x, 3, "last"), 5);
+    for (const bool keep_all : {false, true}) {
+      NpuSteps steps(graph, sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional, keep_all);
+      ASSERT_EQ(steps.next(), "") << count;
+      EXPECT_EQ(steps.last.inside == 0, keep_all) << count;
+    }
+  }
+}
+
 TEST(NpuStep, ConvolutionsAreGolden) {
   expect_golden(compiler::load_graph("models/lenet.graph", 2), {}, "test8v2");
   expect_golden(compiler::load_graph("models/lenet.graph", 3), sgd(), "test8v2");
