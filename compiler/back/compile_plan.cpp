@@ -23,9 +23,6 @@
 namespace gradweave::compiler {
 namespace {
 
-/// With a stream beside them a program's actions take the most memory that a compilation does: of so many it counts.
-constexpr std::size_t kManyActions = 100'000;
-
 /// A failed check is a defect of the compiler, not of its input.
 void require(const std::string &problem, const std::vector<Layer> &layers, std::string_view pass) {
   if (problem.empty()) return;
@@ -45,16 +42,18 @@ std::string verify_tilings(const TimedPlan &plan, const std::vector<Layer> &laye
 }
 
 std::string verify_orders(const Program &program, const std::vector<Layer> &layers, const Jobs &jobs) {
+  const auto verify = [&](const std::vector<TileProduct> &products, std::size_t i) -> std::string {
+    if (is_in_section(layers, i)) return {}; // whose pieces verify_program() follows
+    const std::string problem =
+        verify_order(products, layers[i], pass_of(layers[i], jobs.pass_of(i)), program.reductions[i]);
+    return problem.empty() || layers.size() == 1 ? problem : fmt::format("layer '{}': {}", layers[i].name, problem);
+  };
+  if (layers.size() == 1) return verify(program.products, 0); // may be a million: not copied
   std::vector<std::vector<TileProduct>> by_layer(layers.size());
   for (const TileProduct &p : program.products)
     by_layer.at(p.layer).push_back(p);
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (is_in_section(layers, i)) // whose pieces verify_program() follows
-      continue;
-    else if (const std::string problem =
-                 verify_order(by_layer[i], layers[i], pass_of(layers[i], jobs.pass_of(i)), program.reductions[i]);
-             !problem.empty())
-      return layers.size() == 1 ? problem : fmt::format("layer '{}': {}", layers[i].name, problem);
+    if (std::string problem = verify(by_layer[i], i); !problem.empty()) return problem;
   return {};
 }
 
@@ -79,14 +78,12 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
                      const Machine &npu, const Machine &tiles, std::uint64_t cycles) {
   for (PhasePlan &plan : plans)
     if (plan.products.empty()) plan.products = plan_products(plan, layers[plan.layer], npu);
-  std::optional<Program> program = allocate(plans, layers, layout, tiles);
+  std::optional<Program> program = allocate_once(plans, layers, layout, tiles);
   if (!program)
     throw CompileError(fmt::format("a product of the plan does not fit the scratchpad of NPU '{}'; give it more "
                                    "spm_bytes",
                                    npu.name));
   check_room(layers, program->room(), npu);
-  for (PhasePlan &plan : plans)
-    plan.products = std::vector<TileProduct>(); // the program has them
   if (program->actions.size() >= kManyActions) give_back_memory();
   TimedPlan timed{std::move(plans), std::move(*program), cycles};
   if (cycles == 0) timed.cycles = program_cycles(timed.program, npu);

@@ -1,4 +1,5 @@
 #include "compiler/cost/cost.hpp"
+#include "base/process/peak_memory.hpp"
 #include "compiler/cost/latest_starts.hpp"
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
@@ -162,7 +163,8 @@ std::uint64_t ordered_cycles(const Program &program, Orderings orderings, const 
   if (limit != kTooSlow) latest = cycles_to_come(program, orderings, npu);
   if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; })) return kTooSlow;
   const std::vector<Handshake> handshakes = orderings.take_handshakes();
-  orderings = Orderings(0); // programs are large
+  orderings = Orderings(0);
+  if (handshakes.size() >= kManyActions) give_back_memory();
   const std::vector<isa::Command> commands = emit_commands(program, handshakes, npu);
   timing::RunOptions options;
   if (limit != kTooSlow) {

@@ -141,7 +141,7 @@ void emit_action(std::size_t index, const Program &program, const std::vector<Ha
   if (a.kind == Action::Kind::kRows && handshakes[index].posts == 0) return; // nobody waits
   Tokens tokens(handshakes[index], engine_of(a));
   const TileForm &form = program.form(a);
-  CommandInfo info{a.tensor, a.row, a.col, form.rows, form.cols, a.spill};
+  CommandInfo info{a.tensor, a.spill, a.row, a.col, form.rows, form.cols};
   info.layer = a.layer;
   if (form.pixels.phase != 0) {
     std::uint32_t end = 0;

@@ -251,6 +251,7 @@ void ListScheduler::compute(std::int32_t id, std::uint32_t core) {
     count(result, true);
   }
   program_.products.push_back(product);
+  writer_.next_product();
 }
 
 /// Gives the set's operations to the cores, the longest to the one that has done least, and wakes those that wait.

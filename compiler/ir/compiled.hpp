@@ -37,9 +37,9 @@ using LayerTraffic = std::array<Traffic, kTensorCount>;
 /// What a command is for; one entry per command of the stream.
 struct CommandInfo {
   Tensor tensor{};                ///< tensor moved, or the result of a GEMM
+  bool spill = false;             ///< moves partial sums
   std::uint32_t row = 0, col = 0; ///< first element of the tile in that tensor
   std::uint32_t rows = 0, cols = 0;
-  bool spill = false;      ///< moves partial sums
   std::uint32_t red = 0;   ///< GEMM: first index of the reduction; ADD: of the part it adds
   std::uint32_t red_n = 0; ///< GEMM, ADD: length of the reduction; 0 for LOAD, STORE, SYNC
   std::uint32_t layer = 0; ///< index among the layers compiled together

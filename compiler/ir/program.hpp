@@ -113,6 +113,9 @@ struct Action {
   bool moves() const { return kind == Kind::kLoad || kind == Kind::kStore; }
 };
 static_assert(sizeof(Action) <= isa::kCommandBytes);
+/// A program of so many takes the most memory that a compilation does, with its stream beside it: what was freed is
+/// given back to the system before each step that takes more (give_back_memory()).
+inline constexpr std::size_t kManyActions = 100'000;
 
 /// Device memory that a program takes.
 struct Room {

@@ -44,8 +44,10 @@ std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
 bool has_places(PhasePlan plan, const SchedulingProblem &problem) {
   const Layer &layer = problem.layers.front();
   check_products(product_count(plan.kind, plan.tile, layer), layer, problem.npu);
-  plan.products = plan_products(plan, layer, problem.npu);
-  return allocate({plan}, problem.layers, problem.layout, problem.npu).has_value();
+  std::vector<PhasePlan> plans;
+  plans.push_back(std::move(plan));
+  plans.front().products = plan_products(plans.front(), layer, problem.npu);
+  return allocate_once(plans, problem.layers, problem.layout, problem.npu).has_value();
 }
 
 /// Starts with the whole part, and halves the longest side until each product fits the scratchpad.

@@ -11,7 +11,7 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
   const TensorBinding &binding = layout_.tensors[static_cast<std::size_t>(t.binding)];
   Action action;
   action.kind = kind;
-  action.product = product();
+  action.product = product_;
   action.tensor = binding.tensor;
   action.layer = binding.layer;
   action.binding = t.binding;
@@ -86,7 +86,7 @@ void ActionWriter::store_part(const Tile &t, const TilePart &part) {
   const Rect rect = rect_of(t, part);
   Action action;
   action.kind = Action::Kind::kStore;
-  action.product = product();
+  action.product = product_;
   action.tensor = binding.tensor;
   action.layer = binding.layer;
   action.binding = t.binding;
@@ -109,7 +109,7 @@ void ActionWriter::compute(const TileProduct &product, const Needs &needs, const
   Action gemm;
   gemm.kind = product.add ? Action::Kind::kAdd : Action::Kind::kGemm;
   gemm.core = product.core;
-  gemm.product = this->product();
+  gemm.product = product_;
   gemm.tensor = product.result;
   gemm.layer = product.layer;
   gemm.binding = result.binding;
@@ -137,7 +137,7 @@ void ActionWriter::gate(const SectionOperand &of, const VectorPiece &piece, bool
 Action ActionWriter::action_of(Action::Kind kind, const SectionOperand &of) const {
   Action action;
   action.kind = kind;
-  action.product = product();
+  action.product = product_;
   action.tensor = of.tensor;
   action.layer = of.layer;
   action.binding = layout_.place(of.layer, of.tensor);

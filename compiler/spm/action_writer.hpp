@@ -16,7 +16,7 @@ inline std::uint64_t element_address(const TensorBinding &binding, const Rect &t
          tile.col * (binding.fp32 ? 4ULL : 2ULL);
 }
 
-/// Appends actions to a program, whose products they belong to by index: the next one.
+/// Appends actions to a program, which belong to its products by index: to the first until next_product().
 class ActionWriter {
 public:
   /// Gives the program, which is empty, the tiles' forms. The references must outlive the object.
@@ -38,6 +38,9 @@ public:
   /// its stores end.
   void vector(const TileProduct &product);
 
+  /// What follows belongs to the next product.
+  void next_product() { ++product_; }
+
   /// Before the first action, once the program has its sections.
   void follow_sections();
 
@@ -46,13 +49,13 @@ private:
   void gate(const SectionOperand &of, const VectorPiece &piece, bool begins);
   Action action_of(Action::Kind kind, const SectionOperand &of) const;
   Spot spot_of(const Tile &t, const TilePart &part);
-  std::uint32_t product() const { return static_cast<std::uint32_t>(program_.products.size()); }
 
   Program &program_;
   const std::vector<Tile> &tiles_;
   const Layout &layout_;
   const NpuConfig &npu_;
-  StoredRows stored_rows_; ///< of what sections read and store
+  std::uint32_t product_ = 0; ///< at hand
+  StoredRows stored_rows_;    ///< of what sections read and store
 };
 
 } // namespace gradweave::compiler

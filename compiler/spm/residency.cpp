@@ -1,4 +1,5 @@
 #include "compiler/spm/residency.hpp"
+#include "base/process/peak_memory.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/dram_bytes.hpp"
@@ -47,16 +48,17 @@ std::uint64_t least_traffic(const TileTable &table, const std::vector<Tile> &til
 
 class Allocator {
 public:
-  /// `table`: the walk's; `tiles`: its tiles.
+  /// `table`: the walk's; `tiles`: its tiles. `copies`: the program gets its products one by one, as they run.
   Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TileTable &table, std::vector<Tile> tiles,
-            const TrafficLimit &limit)
-      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(table), tiles_(std::move(tiles)),
-        placement_(tiles_, table.needs, npu_), writer_(program_, tiles_, table.forms, layout_, npu_) {
+            const TrafficLimit &limit, bool copies)
+      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), copies_(copies), table_(table),
+        tiles_(std::move(tiles)), placement_(tiles_, table.needs, npu_),
+        writer_(program_, tiles_, table.forms, layout_, npu_) {
     for (const PhasePlan &plan : plans)
       if (plan.section) program_.sections[{plan.layer, plan.section->result}] = plan.section;
     writer_.follow_sections();
     program_.dram_bytes = layout_.bytes;
-    program_.products.reserve(table_.needs.size());
+    if (copies_) program_.products.reserve(table_.needs.size());
     program_.actions.reserve(table_.needs.size() + 2 * tiles_.size()); // to grow would take twice the memory
     std::uint32_t step = 0;
     for (const Slice &slice : walk.order()) {
@@ -89,6 +91,11 @@ private:
   bool write_part(Tile &t, const TilePart &part);
   void move_tiles();
   void run_vector(const TileProduct &product);
+  void end_product(const TileProduct &product) {
+    if (copies_) program_.products.push_back(product);
+    writer_.next_product();
+    ++step_;
+  }
   bool use_tiles(const Needs &needs);
   const std::array<TilePart, 4> *parts() const { return table_.parts.empty() ? nullptr : &table_.parts[step_]; }
 
@@ -97,6 +104,7 @@ private:
   const Layout &layout_;
   const Machine &npu_;
   TrafficLimit limit_;
+  bool copies_;
   /// Of the program at least: what has to move in any case, and what has moved beyond that.
   std::uint64_t traffic_ = 0;
   Program program_;
@@ -183,8 +191,7 @@ void Allocator::run_vector(const TileProduct &product) {
   writer_.vector(product);
   const VectorPiece &piece = section_of(program_, product).piece(product);
   if (limited()) traffic_ += piece.dram_bytes + (piece.commands.size() - 1) * limit_.command_bytes;
-  program_.products.push_back(product);
-  ++step_;
+  end_product(product);
 }
 
 bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, PlacementWatch *watch) {
@@ -210,8 +217,7 @@ bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, Pla
     move_tiles();
     writer_.compute(product, needs, parts());
     if (!use_tiles(needs)) return false;
-    program_.products.push_back(product);
-    ++step_;
+    end_product(product);
     if (watch != nullptr && !watch->goes_on(program_, traffic_)) return false;
   }
   return traffic_ < limit_.bytes;
@@ -242,11 +248,28 @@ std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes) {
 
 namespace {
 
+/// The products of plans in the order of the slices; afterwards the plans have none.
+std::vector<TileProduct> take_products(std::vector<PhasePlan> &plans, const std::vector<Slice> &order) {
+  if (order.size() == 1) return std::exchange(plans[order.front().plan].products, {});
+  std::size_t count = 0;
+  for (const Slice &slice : order)
+    count += slice.end - slice.first;
+  std::vector<TileProduct> products;
+  products.reserve(count);
+  for (const Slice &slice : order) {
+    std::vector<TileProduct> &own = plans[slice.plan].products;
+    products.insert(products.end(), own.begin() + static_cast<std::ptrdiff_t>(slice.first),
+                    own.begin() + static_cast<std::ptrdiff_t>(slice.end));
+    if (slice.end == own.size()) own = std::vector<TileProduct>();
+  }
+  return products;
+}
+
 std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TileTable &table,
                                  std::vector<Tile> tiles, const TrafficLimit &limit, std::uint64_t *lost,
-                                 PlacementWatch *watch = nullptr) {
+                                 PlacementWatch *watch, bool copies = true) {
   const std::size_t products = table.needs.size();
-  Allocator allocator(plans, walk, table, std::move(tiles), limit);
+  Allocator allocator(plans, walk, table, std::move(tiles), limit, copies);
   for (const Slice &slice : walk.order())
     if (!allocator.run(plans, slice, watch)) {
       if (lost != nullptr) *lost += products;
@@ -272,6 +295,16 @@ std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::
                                 const Layout &layout, const Machine &npu, const TrafficLimit &limit,
                                 std::uint64_t *lost) {
   return allocate(plans, TileWalk(plans, layers, layout, npu), limit, lost);
+}
+
+std::optional<Program> allocate_once(std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                     const Layout &layout, const Machine &npu) {
+  TileWalk walk(plans, layers, layout, npu);
+  if (walk.table().needs.size() >= kManyActions) give_back_memory();
+  TileTable table = walk.take_table();
+  std::optional<Program> program = place_all(plans, walk, table, std::move(table.tiles), {}, nullptr, nullptr, false);
+  if (program) program->products = take_products(plans, walk.order());
+  return program;
 }
 
 } // namespace gradweave::compiler

@@ -100,5 +100,9 @@ std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const Machine &npu, const TrafficLimit &limit = {},
                                 std::uint64_t *lost = nullptr);
+/// The same, without a limit; the program takes the products of the plans, which have none afterwards: a million lie in
+/// memory once, not twice.
+std::optional<Program> allocate_once(std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                     const Layout &layout, const Machine &npu);
 
 } // namespace gradweave::compiler
