@@ -1,10 +1,12 @@
 // The order in which woven phases run, and what it may not do: begin before operands are there.
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/back/vector_section.hpp"
+#include "compiler/cost/cost.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/run_order.hpp"
+#include "compiler/spm/residency.hpp"
 #include "tests/compiler/step_run.hpp"
 #include "tests/support/cases.hpp"
 
@@ -85,6 +87,21 @@ TEST(RunOrder, AWovenPhaseFollowsBandByBand) {
   for (const auto &band : bands)
     if (std::find(firsts.begin(), firsts.end(), band) == firsts.end()) firsts.push_back(band);
   EXPECT_EQ(firsts, expected);
+}
+
+/// Products of a plan that runs at once, and of one that runs slice by slice between another's.
+TEST(RunOrder, AProgramTakesThePlansProducts) {
+  for (const bool woven : {false, true}) {
+    Chain chain(Pass::kBoth);
+    chain.plans[1].woven = woven;
+    const auto copied = allocate(chain.plans, chain.layers, chain.layout, chain.npu);
+    const auto taken = allocate_once(chain.plans, chain.layers, chain.layout, chain.npu);
+    ASSERT_TRUE(copied && taken);
+    EXPECT_EQ(key_of(*taken), key_of(*copied)); // actions, and products one by one
+    EXPECT_EQ(taken->products.size(), copied->products.size());
+    for (const PhasePlan &plan : chain.plans)
+      EXPECT_TRUE(plan.products.empty());
+  }
 }
 
 /// Of what is woven with two joined phases each half goes to one of them.
