@@ -30,9 +30,9 @@ const char *const kSync = "SYNC engine=store wait=3:2";
 const std::string kUnknown = "RAW 0xff 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
 
 TEST(CommandLabel, NamesTheTileOfACompiledCommand) {
-  EXPECT_EQ(tile_label({Tensor::kDY, 0, 90, 45, 45, false, 0, 0}), "dY[0:45,90:135]");
-  EXPECT_EQ(tile_label({Tensor::kDX, 8, 0, 8, 16, true, 0, 0}), "partial dX[8:16,0:16]");
-  EXPECT_EQ(tile_label({Tensor::kDW, 0, 90, 45, 45, false, 128, 64}), "dW[0:45,90:135] red 128:192");
+  EXPECT_EQ(tile_label({Tensor::kDY, false, 0, 90, 45, 45, 0, 0}), "dY[0:45,90:135]");
+  EXPECT_EQ(tile_label({Tensor::kDX, true, 8, 0, 8, 16, 0, 0}), "partial dX[8:16,0:16]");
+  EXPECT_EQ(tile_label({Tensor::kDW, false, 0, 90, 45, 45, 128, 64}), "dW[0:45,90:135] red 128:192");
   EXPECT_EQ(tile_label(CommandInfo{}), "");
 }
 
