@@ -13,8 +13,10 @@ namespace gradweave::graph {
 Builder::Builder(Graph &graph, const OperatorSet &operators) : graph_(graph), operators_(operators) {
   for (const Tensor &tensor : graph.tensors)
     tensor_names_.insert(tensor.name);
-  for (const Op &op : graph.ops)
+  for (Op &op : graph.ops) {
     op_names_.insert(op.name);
+    number_own(op);
+  }
 }
 
 void Builder::fail(std::string_view message) const {
@@ -50,6 +52,16 @@ void Builder::take_name(const std::string &name, bool op) {
   fail(op ? fmt::format("two ops are called '{}'; rename one", name)
           : fmt::format("tensor '{}' has two writers{}; each is computed once: rename one", name,
                         where.empty() ? "" : ", the other in " + where));
+}
+
+void Builder::number_own(Op &op) {
+  for (const AttributeSpec &spec : op.type->attributes) {
+    if (!spec.own) continue;
+    std::int64_t &next = next_own_[op.type];
+    if (!op.attributes.has(spec.name)) op.attributes.set(std::string(spec.name), next);
+    if (const auto *own = std::get_if<std::int64_t>(&op.attributes.all().at(std::string(spec.name))))
+      next = std::max(next, *own < INT64_MAX ? *own + 1 : *own);
+  }
 }
 
 TensorId Builder::add_tensor(Tensor tensor) {
@@ -133,6 +145,7 @@ std::vector<TensorId> Builder::add_named(std::string_view type, std::vector<Tens
   if (outputs.size() > count)
     fail(fmt::format("op '{}' ({}): {} results are named, and it has {}", op.name, entry->name, outputs.size(), count));
   op.outputs.resize(count, kNone);
+  number_own(op);
   complete_attributes(op);
   const std::vector<Shape> shapes = check_op(graph_, op);
   for (std::size_t o = 0; o < count; ++o) {

@@ -77,6 +77,8 @@ private:
   TensorId add_tensor(Tensor tensor);
   TensorId add_output(const Op &op, std::size_t o, const Shape &shape, std::string name);
   void take_name(const std::string &name, bool op);
+  /// Gives the op its own number where it is left out.
+  void number_own(Op &op);
   /// `base`, or the first `base`_2, `base`_3 ... that is not taken.
   std::string numbered(std::string_view base, const std::function<bool(const std::string &)> &taken);
 
@@ -85,7 +87,8 @@ private:
   std::string where_;
   Role role_ = Role::kActivation;
   std::unordered_set<std::string> tensor_names_, op_names_;
-  std::unordered_map<std::string, std::uint32_t> next_number_; ///< of a name's copies
+  std::unordered_map<std::string, std::uint32_t> next_number_;  ///< of a name's copies
+  std::unordered_map<const Operator *, std::int64_t> next_own_; ///< one more than any op has (AttributeSpec::own)
 };
 
 } // namespace gradweave::graph

@@ -55,6 +55,9 @@ struct AttributeSpec {
   AttributeKind kind = AttributeKind::kInteger;
   std::optional<Attribute> fallback = {}; ///< nothing: the attribute has to be given
   std::string_view summary = {};          ///< for people: what it means, and its unit
+  /// A whole number that each op of the operator in a network has of its own. Left out: one more than any op before
+  /// has.
+  bool own = false;
 };
 
 /// An op with what it is connected to, for functions of an operator that only look.

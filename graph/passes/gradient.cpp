@@ -15,6 +15,22 @@ namespace {
   throw GraphError(where.empty() ? message : where + ": " + message);
 }
 
+/// Two Dropouts of one stream would drop the same elements. The gradients that follow have their ops' own numbers.
+void check_own(const Graph &graph) {
+  std::map<std::pair<const Operator *, std::int64_t>, const Op *> known;
+  for (const Op &op : graph.ops)
+    for (const AttributeSpec &spec : op.type->attributes) {
+      if (!spec.own) continue;
+      const std::int64_t own = op.attributes.integer(spec.name);
+      const auto [other, is_new] = known.emplace(std::pair{op.type, own}, &op);
+      if (!is_new)
+        throw GraphError(
+            fmt::format("{}: attribute '{}' = {} is also that of {}; give it a number of its own, or leave "
+                        "it out",
+                        describe(op), spec.name, own, describe(*other->second)));
+    }
+}
+
 class GradientPass {
 public:
   GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs, double seed,
@@ -151,6 +167,7 @@ std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &op
   if (loss.shape.elements() != 1 || !is_real(loss.type))
     fail_at(loss.where, fmt::format("the loss '{}' is {} {}; it must be one real number, as ReduceMean gives",
                                     loss.name, to_string(loss.type), loss.shape.text()));
+  check_own(graph);
   return GradientPass(graph, operators, inputs, seed, derived_from).run();
 }
 

@@ -18,7 +18,8 @@ struct ParameterGradient {
 /// `seed`: the gradient of what is asked for with respect to the loss. Parameters that the loss does not depend on are
 /// left out. Ascending by parameter. `derived_from`, where wanted: for each op appended the op of the forward graph
 /// that it goes back through; kNone: it adds gradients that several readers gave. Throws GraphError if there is no
-/// loss, it is no scalar, it depends on no parameter, or an op on the way to a parameter has no derivative.
+/// loss, it is no scalar, it depends on no parameter, an op on the way to a parameter has no derivative, or two ops
+/// share what each has of its own (AttributeSpec::own).
 std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &operators,
                                              const std::vector<TensorId> &inputs = {}, double seed = 1,
                                              std::vector<OpId> *derived_from = nullptr);

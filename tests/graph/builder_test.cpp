@@ -1,7 +1,11 @@
 #include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
 
 namespace gradweave::graph {
 namespace {
@@ -37,6 +41,22 @@ TEST(Builder, RefusesUnknownAttributes) {
               b.add("Relu", {b.input("x", ElementType::kFp32, {2})}, {{"axis", std::int64_t{1}}}, "y");
             }),
             "net.graph:3: op 'y' (Relu): there is no attribute 'axis'; the operator has none");
+}
+
+TEST(Builder, GivesEachDropoutAStreamOfItsOwn) {
+  Graph graph;
+  std::vector<std::int64_t> streams;
+  for (const std::optional<std::int64_t> given : {std::optional<std::int64_t>{}, {}, {7}, {}, {3}, {}}) {
+    Builder b(graph, operators()); // each knows what is there
+    const std::string name = fmt::format("y{}", streams.size());
+    const TensorId x = b.input("x" + name, ElementType::kFp32, {2}),
+                   key = b.input("k" + name, ElementType::kInt32, {2});
+    Attributes attributes{{"ratio", 0.5}};
+    if (given) attributes.set("stream", *given);
+    b.add("Dropout", {x, key}, attributes, name);
+    streams.push_back(graph.ops.back().attributes.integer("stream"));
+  }
+  EXPECT_EQ(streams, (std::vector<std::int64_t>{0, 1, 7, 8, 3, 9}));
 }
 
 TEST(Builder, RefusesMissingInputs) {

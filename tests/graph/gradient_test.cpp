@@ -36,6 +36,30 @@ TEST(Gradient, OfATensorThatTwoProductsReadIsTheSumOfBoth) {
   EXPECT_EQ(run.get(gradients[0].gradient).real, std::vector<double>{2 * (2 * 3 * 5 - 10) * (2 * 5)});
 }
 
+/// Gradients drop what their ops dropped, so that the network's streams are looked at before there are any.
+TEST(Gradient, RefusesTwoDropoutsOfOneStream) {
+  for (const std::int64_t second : {4, 5}) {
+    Graph graph;
+    Builder b(graph, operators());
+    b.at("net.graph:7");
+    const TensorId x = b.parameter("x", {2}, "zeros"), key = b.input("key", ElementType::kInt32, {2});
+    const auto drop = [&](TensorId of, std::int64_t stream, std::string name) {
+      return b.add("Dropout", {of, key}, {{"ratio", 0.5}, {"stream", stream}}, std::move(name));
+    };
+    const TensorId y = drop(drop(x, 4, "d1"), second, "d2");
+    graph.loss = b.add("MeanSquaredError", {y, b.input("t", ElementType::kFp32, {2})}, {}, "loss");
+    std::string message;
+    try {
+      add_gradients(graph, operators());
+    } catch (const GraphError &error) {
+      message = error.what();
+    }
+    EXPECT_EQ(message, second == 5 ? ""
+                                   : "net.graph:7: op 'd2' (Dropout): attribute 'stream' = 4 is also that of "
+                                     "net.graph:7: op 'd1' (Dropout); give it a number of its own, or leave it out");
+  }
+}
+
 /// Each reader's gradient has a name of its own, and so has each sum of them.
 TEST(Gradient, SumsThoseOfManyReaders) {
   Graph graph;

@@ -61,8 +61,9 @@ std::string operator_table() {
                         names_of(op.inputs, op.variadic), op.summary);
     for (const graph::AttributeSpec &attribute : op.attributes)
       text += fmt::format("    {}={}  {}\n", attribute.name,
-                          attribute.fallback ? graph::to_string(*attribute.fallback)
-                                             : fmt::format("({})", graph::to_string(attribute.kind)),
+                          attribute.own        ? "(its own)"
+                          : attribute.fallback ? graph::to_string(*attribute.fallback)
+                                               : fmt::format("({})", graph::to_string(attribute.kind)),
                           attribute.summary);
   }
   return text;

@@ -117,7 +117,7 @@ std::vector<Operator> dropout_operators() {
   op.inputs = {{"x"}, {"key", Takes::kIndex}};
   op.outputs = {{"y", Gives::kSum}};
   op.attributes = {{"ratio", AttributeKind::kReal, {}, "the probability to be dropped"},
-                   {"stream", AttributeKind::kInteger, {}, "which no other Dropout of the network has"}};
+                   {"stream", AttributeKind::kInteger, {}, "which no other Dropout of the network has", true}};
   op.infer = infer_dropout;
   op.derive = derive_dropout;
   op.operations = operations_per_element<60>; // integer ones, nearly all
