@@ -57,7 +57,7 @@ TEST(CommandLabel, HasEngineAndOpcode) {
 }
 
 TEST(CommandLabel, JoinsWhatThereIs) {
-  const CommandInfo info{Tensor::kDW, 0, 9, 8, 9, false, 0, 10};
+  const CommandInfo info{Tensor::kDW, false, 0, 9, 8, 9, 0, 10};
   EXPECT_EQ(label_command("ffn1", command(kGemm), &info).text(), "GEMM ffn1 dW[0:8,9:18] red 0:10");
   EXPECT_EQ(label_command("", command(kSync)).text(), "SYNC");
 }
@@ -84,9 +84,9 @@ protected:
 
 TEST_F(CommandTrace, ComesBackAsItWasWritten) {
   const std::vector<isa::Command> stream{command(kLoad), command(kGemm), command(kStore), command(kUnknown)};
-  const std::vector<CommandInfo> info{{Tensor::kX, 0, 0, 18, 90, false, 0, 0},
-                                      {Tensor::kDW, 0, 9, 8, 9, false, 0, 10},
-                                      {Tensor::kDW, 0, 0, 1, 4, true, 0, 0},
+  const std::vector<CommandInfo> info{{Tensor::kX, false, 0, 0, 18, 90, 0, 0},
+                                      {Tensor::kDW, false, 0, 9, 8, 9, 0, 10},
+                                      {Tensor::kDW, true, 0, 0, 1, 4, 0, 0},
                                       {}};
   const std::vector<timing::CommandTimes> times{{0, 1, 200}, {5, 200, kNever}, {6, kNever, kNever}, {}};
   const std::string layer = "a \"quoted\", odd name";
