@@ -102,6 +102,12 @@ private:
     return window(tile, at, slot, lanes_);
   }
 
+  /// A tile of the next area's place.
+  VectorTile in_next(VectorTile tile) const {
+    tile.spm.row += next_place_;
+    return tile;
+  }
+
   /// What a run takes of pixels, `apart` pixels from one to the next: all that lies there, or by panels
   /// (ImageWork::by_panels()) panel `panel` of each.
   struct Pixels {
@@ -126,51 +132,76 @@ private:
                           std::move(tiles), std::move(others)});
   }
 
-  AreaTile weights_tile() const {
+  /// Channels of each part of the weights but the last.
+  std::size_t part_channels() const { return divide_up(work_.channels, layout_.weight_parts); }
+  /// Of part `i`, which may be none.
+  std::size_t channels_of(std::size_t i, std::size_t all) const {
+    return std::clamp(all, i * part_channels(), (i + 1) * part_channels()) - i * part_channels();
+  }
+
+  AreaTile weights_tile(std::size_t i) const {
     AreaTile t;
     t.value = kImageWeights;
+    t.first = i * part_channels() * work_.taps;
     t.pitch = work_.taps;
-    t.rows = static_cast<std::uint32_t>(work_.kernels);
+    t.rows = static_cast<std::uint32_t>(channels_of(i, work_.kernels));
     t.cols = static_cast<std::uint32_t>(work_.taps);
     t.spm = transfer_tile(layout_.weights, 0, 0, lanes_);
+    t.spm.rot = static_cast<std::uint8_t>(i * work_.taps % lanes_);
     return t;
   }
 
   /// Taps as lines, the channels of all pixels side by side: a few copies of the columns of W, or of pairs of them,
   /// then copies of these. In tiles of their own, as a run must not write rows that it reads. All areas use them.
   void spread_weights() {
-    area_.loaded.push_back(weights_tile());
+    for (std::size_t i = 0; i < layout_.weight_parts; ++i)
+      if (channels_of(i, work_.kernels) > 0) area_.loaded.push_back(weights_tile(i));
     const std::size_t c = work_.channels, width = layout_.width, some = layout_.copies;
     const std::size_t lines = layout_.by_rows ? work_.pairs() : work_.taps;
+    const std::size_t first = layout_.by_rows ? layout_.in_rows - lines : 0; // of the lines that count
+    const auto add_copy = [&](std::size_t n, std::size_t col, std::vector<VectorTile> from,
+                              std::vector<VectorTile> to) {
+      to.push_back(width == 1 ? part(layout_.spread, {first, col, lines, n}, isa::kOperandSlots)
+                              : in_next(part(layout_.some_copies, {0, col, lines, n}, isa::kOperandSlots)));
+      add_run(ImagePrograms::kCopies, n, lines, std::move(from), std::move(to));
+    };
     if (layout_.by_rows) pair_weights();
-    const VectorTile from = layout_.by_rows ? part(layout_.paired, {0, 0, lines, c}, 0) : columns(0, lines, 0);
-    for (std::size_t i = 0; i < some; ++i)
-      add_run(ImagePrograms::kCopies, c, lines,
-              {from, part(layout_.some_copies, {0, i * c, lines, c}, isa::kOperandSlots)});
-    const std::size_t first = layout_.by_rows ? layout_.in_rows - lines : 0;
-    for (std::size_t done = 0; done < width; done += some) {
+    for (std::size_t copy = 0; copy < some; ++copy)
+      if (layout_.by_rows)
+        add_copy(c, copy * c, {}, {in_next(part(layout_.paired, {0, 0, lines, c}, 0))});
+      else
+        for (std::size_t i = 0; i < layout_.weight_parts; ++i)
+          if (const std::size_t n = channels_of(i, c); n > 0)
+            add_copy(n, copy * c + i * part_channels(), {columns(i, 0, lines, 0)}, {});
+    for (std::size_t done = 0; done < width && width > 1; done += some) {
       const std::size_t cols = std::min(some, width - done) * c;
-      add_run(ImagePrograms::kCopies, cols, lines, {part(layout_.some_copies, {0, 0, lines, cols}, 0)},
-              {part(layout_.spread, {first, done * c, lines, cols}, isa::kOperandSlots)});
+      add_run(ImagePrograms::kCopies, cols, lines, {},
+              {in_next(part(layout_.some_copies, {0, 0, lines, cols}, 0)),
+               part(layout_.spread, {first, done * c, lines, cols}, isa::kOperandSlots)});
     }
   }
 
-  /// Columns of W as lines.
-  VectorTile columns(std::size_t tap, std::size_t taps, std::uint32_t slot) const {
-    VectorTile v = part(layout_.weights, {0, tap, work_.channels, taps}, slot);
+  /// Columns of W as lines, of part `i` of the channels.
+  VectorTile columns(std::size_t i, std::size_t tap, std::size_t taps, std::uint32_t slot) const {
+    const Part at{0, i * work_.taps + tap, channels_of(i, work_.channels), taps};
+    VectorTile v = part(layout_.weights, at, slot);
     v.by_col = true;
     return v;
   }
 
   /// The first pair is the last line.
   void pair_weights() {
-    for (std::size_t pair = 0; pair < work_.pairs(); ++pair) {
-      const Part line{work_.pairs() - 1 - pair, 0, 1, work_.channels};
-      std::vector<VectorTile> tiles{columns(2 * pair, 1, 0), part(layout_.paired, line, isa::kOperandSlots)};
-      const bool whole = 2 * pair + 1 < work_.taps;
-      if (whole) tiles.push_back(columns(2 * pair + 1, 1, 1));
-      add_run(whole ? ImagePrograms::kPairs : ImagePrograms::kCopies, work_.channels, 1, std::move(tiles));
-    }
+    for (std::size_t pair = 0; pair < work_.pairs(); ++pair)
+      for (std::size_t i = 0; i < layout_.weight_parts; ++i) {
+        const std::size_t n = channels_of(i, work_.channels);
+        if (n == 0) continue;
+        const Part line{work_.pairs() - 1 - pair, i * part_channels(), 1, n};
+        std::vector<VectorTile> tiles{columns(i, 2 * pair, 1, 0)};
+        const bool whole = 2 * pair + 1 < work_.taps;
+        if (whole) tiles.push_back(columns(i, 2 * pair + 1, 1, 1));
+        add_run(whole ? ImagePrograms::kPairs : ImagePrograms::kCopies, n, 1, std::move(tiles),
+                {in_next(part(layout_.paired, line, isa::kOperandSlots))});
+      }
   }
 
   bool is_read(std::uint32_t q) const {
@@ -238,9 +269,8 @@ private:
   }
 
   void copy_to_next(std::uint32_t q, const Part &from, const Part &to) {
-    VectorTile there = part(layout_.in[q], to, isa::kOperandSlots);
-    there.spm.row += next_place_;
-    add_run(ImagePrograms::kCopies, from.cols, from.rows, {part(layout_.in[q], from, 0)}, {there});
+    add_run(ImagePrograms::kCopies, from.cols, from.rows, {part(layout_.in[q], from, 0)},
+            {in_next(part(layout_.in[q], to, isa::kOperandSlots))});
   }
 
   /// By rows they lie in the order in which the kernel's rows meet them: upside down where its last one is above.

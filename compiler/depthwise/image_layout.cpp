@@ -42,13 +42,14 @@ ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool b
   l.region = static_cast<std::uint32_t>(region.rows());
   for (std::uint32_t q = 0; q < work.rows.in_stride; ++q)
     l.in.push_back(place.add(l.in_rows, l.guard * lanes + loaded * c));
-  PlaceLayout beginning = place;
-  l.weights = beginning.add(c, work.taps);
-  if (by_rows) l.paired = beginning.add(lines, c, true);
-  l.some_copies = beginning.add(lines, l.copies * c, by_rows);
+  PlaceLayout first_place = place, second_place = place;
+  l.weight_parts = std::clamp<std::size_t>(lanes / work.taps, 1, c);
+  l.weights = first_place.add(divide_up(c, l.weight_parts), l.weight_parts * work.taps);
+  if (by_rows) l.paired = second_place.add(lines, c, true);
+  if (l.width > 1) l.some_copies = second_place.add(lines, l.copies * c, by_rows);
   for (std::uint32_t p = 0; p < work.rows.out_stride; ++p)
     l.out.push_back(place.add(by_rows ? l.in_rows : area.rows, area.cols * work.cols.out_stride * c, work.fp32));
-  l.rows = std::max(place.rows(), beginning.rows());
+  l.rows = std::max({place.rows(), first_place.rows(), second_place.rows()});
   return l;
 }
 

@@ -57,9 +57,13 @@ struct ImageLayout {
   /// a tap or two.
   bool by_rows = false;
   std::size_t copies = 1; ///< of the weights, that are made one by one
-  /// Channels by taps; taps by some copies of channels. By rows: pairs of taps, once and some. Of the first area alone:
-  /// its results take their place.
-  PlaceTile weights, paired, some_copies;
+  /// What weights are spread from, by the first area alone: results take the place of it. Channels by taps, as many
+  /// parts of the channels side by side as there are lanes for.
+  PlaceTile weights;
+  std::size_t weight_parts = 1;
+  /// In the second place: taps by some copies of channels, if there are several pixels. By rows: pairs of taps, once
+  /// and some.
+  PlaceTile paired, some_copies;
   std::vector<PlaceTile> in, out; ///< by phases of rows
   std::size_t rows = 0;           ///< of a place
   PlaceTile spread, sums;         ///< in the region; taps or pairs of them by copies of all channels
