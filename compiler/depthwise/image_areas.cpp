@@ -1,7 +1,8 @@
 // Y and dX: taps are windows of the same tile.
 #include "compiler/depthwise/image_layout.hpp"
+#include "compiler/depthwise/image_programs.hpp"
+#include "compiler/depthwise/image_weights.hpp"
 #include "compiler/depthwise/plans.hpp"
-#include "compiler/depthwise/programs.hpp"
 #include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
@@ -11,24 +12,6 @@ namespace gradweave::compiler::depthwise {
 namespace {
 
 using isa::VectorTile;
-
-enum ImageValue : std::size_t { kImageRead, kImageWeights, kImageResult };
-
-/// The programs, by their numbers in the plan.
-struct ImagePrograms {
-  static constexpr std::size_t kZeros = 0, kCopies = 1, kPairs = 2, kTaps = 3, kRows = kTaps + 2 * kMostTaps;
-  static std::size_t taps(unsigned count, bool continues) { return kTaps + 2 * (count - 1) + (continues ? 1 : 0); }
-
-  static std::vector<isa::vector::Words> all(const ImageWork &work, const ImageLayout &layout) {
-    std::vector<isa::vector::Words> words{encode(zeros()), encode(copies()), encode(pairs())};
-    for (unsigned n = 1; n <= kMostTaps; ++n)
-      for (const bool continues : {false, true})
-        words.push_back(encode(image_taps(n, continues)));
-    if (layout.by_rows)
-      words.push_back(encode(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width)));
-    return words;
-  }
-};
 
 /// Pixels of an axis, from `first` up to but not with `end`.
 struct PixelRange {
@@ -62,9 +45,9 @@ public:
     inside_ = inside_columns(own_);
   }
 
-  /// `begins`: the section's first one.
-  Area run(bool begins) {
-    if (begins) spread_weights();
+  /// What comes before is in `area`.
+  Area run(Area area) {
+    area_ = std::move(area);
     for (std::uint32_t q = 0; q < work_.rows.in_stride; ++q)
       if (is_read(q)) read_rows(q);
     for (std::uint32_t q = 0; q < work_.rows.in_stride; ++q)
@@ -102,12 +85,6 @@ private:
     return window(tile, at, slot, lanes_);
   }
 
-  /// A tile of the next area's place.
-  VectorTile in_next(VectorTile tile) const {
-    tile.spm.row += next_place_;
-    return tile;
-  }
-
   /// What a run takes of pixels, `apart` pixels from one to the next: all that lies there, or by panels
   /// (ImageWork::by_panels()) panel `panel` of each.
   struct Pixels {
@@ -130,78 +107,6 @@ private:
                std::vector<VectorTile> others = {}) {
     area_.runs.push_back({program, static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(steps),
                           std::move(tiles), std::move(others)});
-  }
-
-  /// Channels of each part of the weights but the last.
-  std::size_t part_channels() const { return divide_up(work_.channels, layout_.weight_parts); }
-  /// Of part `i`, which may be none.
-  std::size_t channels_of(std::size_t i, std::size_t all) const {
-    return std::clamp(all, i * part_channels(), (i + 1) * part_channels()) - i * part_channels();
-  }
-
-  AreaTile weights_tile(std::size_t i) const {
-    AreaTile t;
-    t.value = kImageWeights;
-    t.first = i * part_channels() * work_.taps;
-    t.pitch = work_.taps;
-    t.rows = static_cast<std::uint32_t>(channels_of(i, work_.kernels));
-    t.cols = static_cast<std::uint32_t>(work_.taps);
-    t.spm = transfer_tile(layout_.weights, 0, 0, lanes_);
-    t.spm.rot = static_cast<std::uint8_t>(i * work_.taps % lanes_);
-    return t;
-  }
-
-  /// Taps as lines, the channels of all pixels side by side: a few copies of the columns of W, or of pairs of them,
-  /// then copies of these. In tiles of their own, as a run must not write rows that it reads. All areas use them.
-  void spread_weights() {
-    for (std::size_t i = 0; i < layout_.weight_parts; ++i)
-      if (channels_of(i, work_.kernels) > 0) area_.loaded.push_back(weights_tile(i));
-    const std::size_t c = work_.channels, width = layout_.width, some = layout_.copies;
-    const std::size_t lines = layout_.by_rows ? work_.pairs() : work_.taps;
-    const std::size_t first = layout_.by_rows ? layout_.in_rows - lines : 0; // of the lines that count
-    const auto add_copy = [&](std::size_t n, std::size_t col, std::vector<VectorTile> from,
-                              std::vector<VectorTile> to) {
-      to.push_back(width == 1 ? part(layout_.spread, {first, col, lines, n}, isa::kOperandSlots)
-                              : in_next(part(layout_.some_copies, {0, col, lines, n}, isa::kOperandSlots)));
-      add_run(ImagePrograms::kCopies, n, lines, std::move(from), std::move(to));
-    };
-    if (layout_.by_rows) pair_weights();
-    for (std::size_t copy = 0; copy < some; ++copy)
-      if (layout_.by_rows)
-        add_copy(c, copy * c, {}, {in_next(part(layout_.paired, {0, 0, lines, c}, 0))});
-      else
-        for (std::size_t i = 0; i < layout_.weight_parts; ++i)
-          if (const std::size_t n = channels_of(i, c); n > 0)
-            add_copy(n, copy * c + i * part_channels(), {columns(i, 0, lines, 0)}, {});
-    for (std::size_t done = 0; done < width && width > 1; done += some) {
-      const std::size_t cols = std::min(some, width - done) * c;
-      add_run(ImagePrograms::kCopies, cols, lines, {},
-              {in_next(part(layout_.some_copies, {0, 0, lines, cols}, 0)),
-               part(layout_.spread, {first, done * c, lines, cols}, isa::kOperandSlots)});
-    }
-  }
-
-  /// Columns of W as lines, of part `i` of the channels.
-  VectorTile columns(std::size_t i, std::size_t tap, std::size_t taps, std::uint32_t slot) const {
-    const Part at{0, i * work_.taps + tap, channels_of(i, work_.channels), taps};
-    VectorTile v = part(layout_.weights, at, slot);
-    v.by_col = true;
-    return v;
-  }
-
-  /// The first pair is the last line.
-  void pair_weights() {
-    for (std::size_t pair = 0; pair < work_.pairs(); ++pair)
-      for (std::size_t i = 0; i < layout_.weight_parts; ++i) {
-        const std::size_t n = channels_of(i, work_.channels);
-        if (n == 0) continue;
-        const Part line{work_.pairs() - 1 - pair, i * part_channels(), 1, n};
-        std::vector<VectorTile> tiles{columns(i, 2 * pair, 1, 0)};
-        const bool whole = 2 * pair + 1 < work_.taps;
-        if (whole) tiles.push_back(columns(i, 2 * pair + 1, 1, 1));
-        add_run(whole ? ImagePrograms::kPairs : ImagePrograms::kCopies, n, 1, std::move(tiles),
-                {in_next(part(layout_.paired, line, isa::kOperandSlots))});
-      }
   }
 
   bool is_read(std::uint32_t q) const {
@@ -269,8 +174,9 @@ private:
   }
 
   void copy_to_next(std::uint32_t q, const Part &from, const Part &to) {
-    add_run(ImagePrograms::kCopies, from.cols, from.rows, {part(layout_.in[q], from, 0)},
-            {in_next(part(layout_.in[q], to, isa::kOperandSlots))});
+    VectorTile there = part(layout_.in[q], to, isa::kOperandSlots);
+    there.spm.row += next_place_;
+    add_run(ImagePrograms::kCopies, from.cols, from.rows, {part(layout_.in[q], from, 0)}, {there});
   }
 
   /// By rows they lie in the order in which the kernel's rows meet them: upside down where its last one is above.
@@ -430,8 +336,10 @@ std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &
   for (std::size_t n = 0; n < image.batch; ++n)
     for (std::size_t row = 0; row < image.rows.positions(); row += layout->area.rows)
       for (std::size_t col = 0; col < image.cols.positions(); col += layout->area.cols) {
-        const bool begins = plan.areas.empty();
-        plan.areas.push_back(ImageAreaWriter(image, *layout, npu, plan.areas.size(), n, {row, col}).run(begins));
+        Area area;
+        if (plan.areas.empty()) spread_weights(image, *layout, npu, area);
+        plan.areas.push_back(
+            ImageAreaWriter(image, *layout, npu, plan.areas.size(), n, {row, col}).run(std::move(area)));
       }
   return plan;
 }
