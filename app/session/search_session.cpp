@@ -39,6 +39,21 @@ std::string reproduce(const SearchRequest &a) {
   return command.text();
 }
 
+/// What each layer of the step loads and stores of each tensor.
+nlohmann::ordered_json step_traffic(const compiler::Compiled &step) {
+  nlohmann::ordered_json moved = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < step.layers.size(); ++i)
+    for (std::size_t t = 0; t < compiler::kTensorCount; ++t) {
+      const compiler::Traffic &traffic = step.traffic[i][t];
+      if (traffic.read_bytes + traffic.write_bytes == 0) continue;
+      moved.push_back({{"layer", step.layers[i].name},
+                       {"tensor", std::string(compiler::to_string(static_cast<compiler::Tensor>(t)))},
+                       {"read_bytes", traffic.read_bytes},
+                       {"write_bytes", traffic.write_bytes}});
+    }
+  return moved;
+}
+
 } // namespace
 
 std::uint64_t step_bytes(const NetworkSearch &s) { return compiler::element_bytes(s.step.traffic); }
@@ -114,6 +129,7 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"step_cycles", s.step.predicted_cycles},
           {"layers_bytes", s.found.apart_bytes},
           {"step_bytes", step_bytes(s)},
+          {"step_traffic", step_traffic(s.step)},
           {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},

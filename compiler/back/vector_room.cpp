@@ -6,28 +6,28 @@
 #include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 namespace gradweave::compiler {
 namespace {
 
-/// Macro-banks that sections may have: the last ones, a quarter of all, or half where that is too few.
-std::array<std::uint32_t, 2> shares(const NpuConfig &npu) {
-  return {std::max(1U, npu.spm_banks / 4), std::max(1U, npu.spm_banks / 2)};
-}
+/// Of the macro-banks those that sections of a step have, where that is enough.
+constexpr std::uint32_t kStepEighths = 3, kMostEighths = 4;
 
-VectorRoom room_of(const Machine &npu, std::uint32_t banks) {
+/// The last macro-banks, so many eighths of all.
+VectorRoom room_of(const Machine &npu, std::uint32_t eighths) {
+  const std::uint32_t banks = std::max(1U, npu.spm_banks * eighths / 8);
   return {with_banks(npu, banks), (npu.spm_banks - banks) * npu.bank_rows(),
           static_cast<std::uint8_t>(semaphores_used(npu.cores))};
 }
 
 } // namespace
 
-std::optional<SharedMachine> share_machine(const Machine &npu, const std::function<bool(const VectorRoom &)> &fits) {
-  for (const std::uint32_t banks : shares(npu))
-    if (const VectorRoom room = room_of(npu, banks); fits(room))
-      return SharedMachine{npu, with_banks(npu, npu.spm_banks - banks), room};
+std::optional<SharedMachine> share_machine(const Machine &npu, std::uint32_t eighths,
+                                           const std::function<bool(const VectorRoom &)> &fits) {
+  for (const std::uint32_t share : {eighths, kMostEighths})
+    if (const VectorRoom room = room_of(npu, share); fits(room))
+      return SharedMachine{npu, with_banks(npu, npu.spm_banks - room.npu.spm_banks), room};
   return std::nullopt;
 }
 
@@ -35,7 +35,7 @@ std::optional<VectorRoom> largest_room(const Machine &npu) {
   if (npu.cores != 1 || npu.vectors() == 0 || npu.spm_banks < 2 ||
       semaphores_used(npu.cores) + kDepthwiseSemaphores > npu.semaphores)
     return std::nullopt;
-  return room_of(npu, shares(npu).back());
+  return room_of(npu, kMostEighths);
 }
 
 bool fits_room(const Layer &layer, Pass pass, const VectorRoom &room) {
@@ -49,7 +49,7 @@ SharedMachine share_step(const std::vector<Layer> &layers, Pass pass, const Mach
     return std::all_of(layers.begin(), layers.end(),
                        [&](const Layer &l) { return !l.vector || fits_room(l, pass, room); });
   };
-  std::optional<SharedMachine> shared = largest_room(npu) ? share_machine(npu, all_fit) : std::nullopt;
+  std::optional<SharedMachine> shared = largest_room(npu) ? share_machine(npu, kStepEighths, all_fit) : std::nullopt;
   if (!shared) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
   return *std::move(shared);
 }

@@ -17,8 +17,9 @@ struct SharedMachine {
   std::optional<VectorRoom> unit; ///< what sections have; none: tiles have all
 };
 
-/// Gives sections a quarter of the macro-banks, or half if `fits` says no to that; none if to both.
-std::optional<SharedMachine> share_machine(const Machine &npu, const std::function<bool(const VectorRoom &)> &fits);
+/// Gives sections so many eighths of the macro-banks, or half if `fits` says no to that; none if to both.
+std::optional<SharedMachine> share_machine(const Machine &npu, std::uint32_t eighths,
+                                           const std::function<bool(const VectorRoom &)> &fits);
 
 /// The most that sections can have. None: the NPU has no vector unit, several cores, one macro-bank, or no semaphores
 /// left.
@@ -27,8 +28,8 @@ std::optional<VectorRoom> largest_room(const Machine &npu);
 /// Whether a layer's passes fit.
 bool fits_room(const Layer &layer, Pass pass, const VectorRoom &room);
 
-/// For a step of these layers, of which those of the vector unit (Layer::vector) fit largest_room(). Without any, tiles
-/// have all.
+/// For a step of these layers, whose sections have three eighths of the macro-banks if they fit, else half; of which
+/// those of the vector unit (Layer::vector) fit largest_room(). Without any, tiles have all.
 SharedMachine share_step(const std::vector<Layer> &layers, Pass pass, const Machine &npu);
 
 /// Phases of a layer's pass in one direction that the vector unit computes, a section each, with products. `index` is

@@ -1,7 +1,9 @@
 // Y and dX: taps are windows of the same tile.
 #include "compiler/depthwise/image_layout.hpp"
+#include "compiler/depthwise/image_programs.hpp"
+#include "compiler/depthwise/image_weights.hpp"
 #include "compiler/depthwise/plans.hpp"
-#include "compiler/depthwise/programs.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,24 +12,6 @@ namespace gradweave::compiler::depthwise {
 namespace {
 
 using isa::VectorTile;
-
-enum ImageValue : std::size_t { kImageRead, kImageWeights, kImageResult };
-
-/// The programs, by their numbers in the plan.
-struct ImagePrograms {
-  static constexpr std::size_t kZeros = 0, kCopies = 1, kPairs = 2, kTaps = 3, kRows = kTaps + 2 * kMostTaps;
-  static std::size_t taps(unsigned count, bool continues) { return kTaps + 2 * (count - 1) + (continues ? 1 : 0); }
-
-  static std::vector<isa::vector::Words> all(const ImageWork &work, const ImageLayout &layout) {
-    std::vector<isa::vector::Words> words{encode(zeros()), encode(copies()), encode(pairs())};
-    for (unsigned n = 1; n <= kMostTaps; ++n)
-      for (const bool continues : {false, true})
-        words.push_back(encode(image_taps(n, continues)));
-    if (layout.by_rows)
-      words.push_back(encode(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width)));
-    return words;
-  }
-};
 
 /// Pixels of an axis, from `first` up to but not with `end`.
 struct PixelRange {
@@ -48,25 +32,26 @@ struct KernelTap {
 
 class ImageAreaWriter {
 public:
-  ImageAreaWriter(const ImageWork &work, const ImageLayout &layout, const NpuConfig &npu, std::size_t image,
-                  ImageArea first)
-      : work_(work), layout_(layout), lanes_(npu.lanes()), image_(image),
+  /// The `number`-th area of the section.
+  ImageAreaWriter(const ImageWork &work, const ImageLayout &layout, const NpuConfig &npu, std::size_t number,
+                  std::size_t image, ImageArea first)
+      : work_(work), layout_(layout), lanes_(npu.lanes()),
+        next_place_(layout.region + (number % 2 == 0 ? place_rows(npu, layout.region) : 0)), image_(image),
         first_(first), size_{std::min(layout.area.rows, work.rows.positions() - first.rows),
                              std::min(layout.area.cols, work.cols.positions() - first.cols)},
         panels_(work.by_panels ? work.channels / lanes_ : 1) {
-    const auto begin = static_cast<std::int32_t>(work.cols.in_stride * first.cols);
-    const auto span = static_cast<std::int32_t>(ImageLayout::span_of(work, size_.cols));
-    read_ = {begin + work.cols.least, begin + span + work.cols.most};
-    inside_ = clipped(read_, static_cast<std::int32_t>(work.cols.in));
-    if (inside_.size() == 0) inside_ = {read_.first, read_.first};
+    read_ = columns_read(first.cols, size_.cols);
+    own_ = own_columns(first.cols, size_.cols);
+    inside_ = inside_columns(own_);
   }
 
-  /// `begins`: the place has no weights yet.
-  Area run(bool begins) {
-    area_.loaded.push_back(weights_tile());
-    if (begins) spread_weights();
+  /// What comes before is in `area`.
+  Area run(Area area) {
+    area_ = std::move(area);
     for (std::uint32_t q = 0; q < work_.rows.in_stride; ++q)
       if (is_read(q)) read_rows(q);
+    for (std::uint32_t q = 0; q < work_.rows.in_stride; ++q)
+      if (is_read(q)) hand_on(q);
     if (layout_.by_rows) {
       compute_by_rows();
       store_by_rows();
@@ -81,6 +66,21 @@ public:
   }
 
 private:
+  /// Columns that so many positions read, those that are not handed on, and of these those that the image has.
+  PixelRange columns_read(std::size_t first, std::size_t cols) const {
+    const auto begin = static_cast<std::int32_t>(work_.cols.in_stride * first);
+    const auto span = static_cast<std::int32_t>(ImageLayout::span_of(work_, cols));
+    return {begin + work_.cols.least, begin + span + work_.cols.most};
+  }
+  PixelRange own_columns(std::size_t first, std::size_t cols) const {
+    const PixelRange read = columns_read(first, cols);
+    return {read.first + (first > 0 ? static_cast<std::int32_t>(layout_.kept_cols) : 0), read.end};
+  }
+  PixelRange inside_columns(const PixelRange &own) const {
+    const PixelRange inside = clipped(own, static_cast<std::int32_t>(work_.cols.in));
+    return inside.size() == 0 ? PixelRange{own.first, own.first} : inside;
+  }
+
   VectorTile part(const PlaceTile &tile, const Part &at, std::uint32_t slot) const {
     return window(tile, at, slot, lanes_);
   }
@@ -102,56 +102,11 @@ private:
     return work_.by_panels ? positions * lanes_ : ImageLayout::width_of(work_, positions) * work_.channels;
   }
 
-  void add_run(std::size_t program, std::size_t elements, std::size_t steps, std::vector<VectorTile> tiles) {
-    area_.runs.push_back(
-        {program, static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(steps), std::move(tiles), {}});
-  }
-
-  AreaTile weights_tile() const {
-    AreaTile t;
-    t.value = kImageWeights;
-    t.pitch = work_.taps;
-    t.rows = static_cast<std::uint32_t>(work_.kernels);
-    t.cols = static_cast<std::uint32_t>(work_.taps);
-    t.spm = transfer_tile(layout_.weights, 0, 0, lanes_);
-    return t;
-  }
-
-  /// Taps as lines, the channels of all pixels side by side: a few copies of the columns of W, or of pairs of them,
-  /// then copies of these. In tiles of their own, as a run must not write rows that it reads.
-  void spread_weights() {
-    const std::size_t c = work_.channels, width = layout_.width, some = layout_.copies;
-    const std::size_t lines = layout_.by_rows ? work_.pairs() : work_.taps;
-    if (layout_.by_rows) pair_weights();
-    const VectorTile from = layout_.by_rows ? part(layout_.paired, {0, 0, lines, c}, 0) : columns(0, lines, 0);
-    for (std::size_t i = 0; i < some; ++i)
-      add_run(ImagePrograms::kCopies, c, lines,
-              {from, part(layout_.some_copies, {0, i * c, lines, c}, isa::kOperandSlots)});
-    const std::size_t first = layout_.by_rows ? layout_.in_rows - lines : 0;
-    for (std::size_t done = 0; done < width; done += some) {
-      const std::size_t cols = std::min(some, width - done) * c;
-      add_run(ImagePrograms::kCopies, cols, lines,
-              {part(layout_.some_copies, {0, 0, lines, cols}, 0),
-               part(layout_.spread, {first, done * c, lines, cols}, isa::kOperandSlots)});
-    }
-  }
-
-  /// Columns of W as lines.
-  VectorTile columns(std::size_t tap, std::size_t taps, std::uint32_t slot) const {
-    VectorTile v = part(layout_.weights, {0, tap, work_.channels, taps}, slot);
-    v.by_col = true;
-    return v;
-  }
-
-  /// The first pair is the last line.
-  void pair_weights() {
-    for (std::size_t pair = 0; pair < work_.pairs(); ++pair) {
-      const Part line{work_.pairs() - 1 - pair, 0, 1, work_.channels};
-      std::vector<VectorTile> tiles{columns(2 * pair, 1, 0), part(layout_.paired, line, isa::kOperandSlots)};
-      const bool whole = 2 * pair + 1 < work_.taps;
-      if (whole) tiles.push_back(columns(2 * pair + 1, 1, 1));
-      add_run(whole ? ImagePrograms::kPairs : ImagePrograms::kCopies, work_.channels, 1, std::move(tiles));
-    }
+  /// `others`: what is not in the area's place.
+  void add_run(std::size_t program, std::size_t elements, std::size_t steps, std::vector<VectorTile> tiles,
+               std::vector<VectorTile> others = {}) {
+    area_.runs.push_back({program, static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(steps),
+                          std::move(tiles), std::move(others)});
   }
 
   bool is_read(std::uint32_t q) const {
@@ -168,26 +123,60 @@ private:
     return static_cast<std::int32_t>(first_.rows) + floor_div(work_.rows.least, in_stride());
   }
 
-  /// Column of a tile of the image that has the pixel.
-  std::size_t column(std::int32_t pixel) const {
-    return layout_.guard * lanes_ +
-           static_cast<std::size_t>((pixel - inside_.first) * static_cast<std::int32_t>(work_.channels));
+  /// Column of a tile of the image that has the pixel, where columns `inside` are loaded.
+  std::size_t column(std::int32_t pixel, const PixelRange &inside) const {
+    return static_cast<std::size_t>(static_cast<std::int32_t>(layout_.guard * lanes_) +
+                                    (pixel - inside.first) * static_cast<std::int32_t>(work_.channels));
   }
+  std::size_t column(std::int32_t pixel) const { return column(pixel, inside_); }
 
-  /// Rows of phase `q`, with zeros around the image.
+  /// Rows of a phase that the area reads, counted in the phase.
+  PixelRange rows_read() const { return {first_row(), first_row() + static_cast<std::int32_t>(lines())}; }
+
+  /// Rows of phase `q`, with zeros around the image, but for those that the area above hands on.
   void read_rows(std::uint32_t q) {
     const auto in = static_cast<std::int32_t>(work_.rows.in), phase = static_cast<std::int32_t>(q);
-    const PixelRange all{first_row(),
-                         first_row() + static_cast<std::int32_t>(layout_.in_rows - layout_.area.rows + size_.rows)};
-    PixelRange rows = clipped(all, (in - phase + in_stride() - 1) / in_stride());
-    if (inside_.size() == 0 || rows.end <= rows.first) rows = {all.end, all.end};
-    rows.first = std::max(rows.first, all.first);
+    const PixelRange all = rows_read();
+    const PixelRange own{all.first + (first_.rows > 0 ? static_cast<std::int32_t>(layout_.kept_rows) : 0), all.end};
+    PixelRange rows = clipped(own, (in - phase + in_stride() - 1) / in_stride());
+    if (inside_.size() == 0 || rows.end <= rows.first) rows = {own.end, own.end};
+    rows.first = std::max(rows.first, own.first);
     rows.end = std::max(rows.end, rows.first);
     if (rows.size() != 0) load_rows(q, all, rows);
-    clear(q, all, {all.first, rows.first}, read_);
-    clear(q, all, {rows.end, all.end}, read_);
-    clear(q, all, rows, {read_.first, inside_.first});
-    clear(q, all, rows, {inside_.end, read_.end});
+    clear(q, all, {own.first, rows.first}, own_);
+    clear(q, all, {rows.end, all.end}, own_);
+    clear(q, all, rows, {own_.first, inside_.first});
+    clear(q, all, rows, {inside_.end, own_.end});
+  }
+
+  /// What the next area reads, too, zeros around the image among it: copies in its place. It does not load these rows
+  /// or columns, and they were read last by the area before, whose runs are done.
+  void hand_on(std::uint32_t q) {
+    if (layout_.kept_rows > 0 && first_.rows + size_.rows < work_.rows.positions()) hand_on_rows(q);
+    if (layout_.kept_cols > 0 && first_.cols + size_.cols < work_.cols.positions()) hand_on_columns(q);
+  }
+
+  void hand_on_rows(std::uint32_t q) {
+    const PixelRange all = rows_read(), kept{all.end - static_cast<std::int32_t>(layout_.kept_rows), all.end};
+    const std::size_t below = std::min(layout_.area.rows, work_.rows.positions() - first_.rows - size_.rows);
+    const PixelRange next{kept.first, kept.end + static_cast<std::int32_t>(below)};
+    const std::size_t first = column(read_.first), cols = read_.size() * work_.channels;
+    copy_to_next(q, {line_of(all, kept), first, kept.size(), cols}, {line_of(next, kept), first, kept.size(), cols});
+  }
+
+  void hand_on_columns(std::uint32_t q) {
+    const PixelRange kept{read_.end - static_cast<std::int32_t>(layout_.kept_cols), read_.end};
+    const std::size_t right = first_.cols + size_.cols;
+    const PixelRange next =
+        inside_columns(own_columns(right, std::min(layout_.area.cols, work_.cols.positions() - right)));
+    const std::size_t cols = kept.size() * work_.channels;
+    copy_to_next(q, {0, column(kept.first), lines(), cols}, {0, column(kept.first, next), lines(), cols});
+  }
+
+  void copy_to_next(std::uint32_t q, const Part &from, const Part &to) {
+    VectorTile there = part(layout_.in[q], to, isa::kOperandSlots);
+    there.spm.row += next_place_;
+    add_run(ImagePrograms::kCopies, from.cols, from.rows, {part(layout_.in[q], from, 0)}, {there});
   }
 
   /// By rows they lie in the order in which the kernel's rows meet them: upside down where its last one is above.
@@ -230,9 +219,9 @@ private:
         const Part at{0, column(pixel), lines(), all};
         tiles.push_back(pixels(layout_.in.front(), at, tap.tap, {panel, work_.cols.in_stride}));
       }
-      tiles.push_back(pixels(layout_.spread, {first, 0, lines(), all}, work_.kernel_width, {panel}));
       tiles.push_back(pixels(layout_.out.front(), {0, 0, lines(), all}, isa::kOperandSlots, {panel}));
-      add_run(ImagePrograms::kRows, all, lines(), std::move(tiles));
+      add_run(ImagePrograms::kRows, all, lines(), std::move(tiles),
+              {pixels(layout_.spread, {first, 0, lines(), all}, work_.kernel_width, {panel})});
     }
   }
 
@@ -262,20 +251,23 @@ private:
     const Part sums{0, 0, rows, elements(cols)}, results{0, col_phase.first * work_.channels, rows, sums.cols};
     for (std::size_t panel = 0; panel < panels_; ++panel) {
       const VectorTile sum = pixels(layout_.sums, sums, isa::kOperandSlots, {panel});
-      const VectorTile end = placed ? pixels(out, results, isa::kOperandSlots, {panel, work_.cols.out_stride}) : sum;
+      const VectorTile end = pixels(out, results, isa::kOperandSlots, {panel, work_.cols.out_stride});
       for (std::size_t done = 0; done < taps.size(); done += kMostTaps) {
         const bool last = done + kMostTaps >= taps.size();
         step_taps(&taps[done], static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps.size() - done)), done != 0,
-                  last ? end : sum, panel);
+                  last && placed ? end : sum, last && placed, panel);
       }
-      if (taps.empty()) add_run(ImagePrograms::kZeros, sums.cols, rows, {end});
+      if (taps.empty() && placed) add_run(ImagePrograms::kZeros, sums.cols, rows, {end});
+      if (taps.empty() && !placed) add_run(ImagePrograms::kZeros, sums.cols, rows, {}, {sum});
     }
     if (!placed) place_columns(col_phase, out, rows, cols);
   }
 
-  void step_taps(const KernelTap *taps, unsigned count, bool continues, const VectorTile &to, std::size_t panel) {
+  /// `placed`: to a result in the place; else to the sums.
+  void step_taps(const KernelTap *taps, unsigned count, bool continues, const VectorTile &to, bool placed,
+                 std::size_t panel) {
     const Part results{0, 0, to.rows, to.cols};
-    std::vector<VectorTile> tiles;
+    std::vector<VectorTile> tiles, others;
     for (unsigned i = 0; i < count; ++i) {
       const KernelTap &tap = taps[i];
       const std::int32_t row = static_cast<std::int32_t>(first_.rows) + floor_div(tap.row, in_stride()) - first_row();
@@ -285,11 +277,11 @@ private:
                              {panel, work_.cols.in_stride}));
       VectorTile w = pixels(layout_.spread, {tap.number, 0, 1, results.cols}, count + i, {panel});
       w.same_step = true;
-      tiles.push_back(w);
+      others.push_back(w);
     }
-    if (continues) tiles.push_back(pixels(layout_.sums, results, 2 * count, {panel}));
-    tiles.push_back(to);
-    add_run(ImagePrograms::taps(count, continues), results.cols, results.rows, std::move(tiles));
+    if (continues) others.push_back(pixels(layout_.sums, results, 2 * count, {panel}));
+    (placed ? tiles : others).push_back(to);
+    add_run(ImagePrograms::taps(count, continues), results.cols, results.rows, std::move(tiles), std::move(others));
   }
 
   /// The sums of the columns that are results go where these are, a run each.
@@ -297,8 +289,8 @@ private:
     const std::size_t c = work_.channels;
     for (std::size_t col = 0; col < cols; ++col)
       add_run(ImagePrograms::kCopies, c, rows,
-              {part(layout_.sums, {0, col * work_.cols.in_stride * c, rows, c}, 0),
-               part(out, {0, (col * work_.cols.out_stride + phase.first) * c, rows, c}, isa::kOperandSlots)});
+              {part(out, {0, (col * work_.cols.out_stride + phase.first) * c, rows, c}, isa::kOperandSlots)},
+              {part(layout_.sums, {0, col * work_.cols.in_stride * c, rows, c}, 0)});
   }
 
   void store(const AxisPhase &phase) {
@@ -324,10 +316,11 @@ private:
   const ImageWork &work_;
   const ImageLayout &layout_;
   std::uint32_t lanes_;
+  std::uint32_t next_place_; ///< where the next area's place begins
   std::size_t image_;
   ImageArea first_, size_;
-  std::size_t panels_;       ///< runs that each take a panel of every pixel
-  PixelRange read_, inside_; ///< columns that are read, and those that the image has
+  std::size_t panels_;             ///< runs that each take a panel of every pixel
+  PixelRange read_, own_, inside_; ///< columns that are read, those that nothing hands on, and those of the image
   Area area_;
 };
 
@@ -339,11 +332,14 @@ std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &
   const ImageWork &image = layout->work;
   AreaPlan plan;
   plan.programs = ImagePrograms::all(image, *layout);
+  plan.region = layout->region;
   for (std::size_t n = 0; n < image.batch; ++n)
     for (std::size_t row = 0; row < image.rows.positions(); row += layout->area.rows)
       for (std::size_t col = 0; col < image.cols.positions(); col += layout->area.cols) {
-        const bool begins = plan.areas.size() < 2; // one of each place
-        plan.areas.push_back(ImageAreaWriter(image, *layout, npu, n, {row, col}).run(begins));
+        Area area;
+        if (plan.areas.empty()) spread_weights(image, *layout, npu, area);
+        plan.areas.push_back(
+            ImageAreaWriter(image, *layout, npu, plan.areas.size(), n, {row, col}).run(std::move(area)));
       }
   return plan;
 }

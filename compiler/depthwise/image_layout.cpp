@@ -25,20 +25,31 @@ ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool b
   l.width = ImageLayout::width_of(work, area.cols);
   l.in_width = ImageLayout::span_of(work, area.cols) + static_cast<std::size_t>(work.cols.most - work.cols.least);
   l.in_rows = area.rows + static_cast<std::size_t>(most_row(work.rows) - least_row(work.rows));
-  l.guard = divide_up(static_cast<std::size_t>(std::max(0, -work.cols.least)) * c, lanes);
+  const bool has_all_rows = area.rows == work.rows.positions(), has_all_cols = area.cols == work.cols.positions();
+  if (has_all_cols && !has_all_rows) l.kept_rows = l.in_rows - area.rows;
+  const std::size_t fresh_cols = work.cols.in_stride * area.cols; // of an area that others hand columns on to
+  if (has_all_rows && !has_all_cols && l.in_width > fresh_cols) l.kept_cols = l.in_width - fresh_cols;
+  const std::size_t before = std::max(l.kept_cols, static_cast<std::size_t>(std::max(0, -work.cols.least)));
+  l.guard = divide_up(before * c, lanes);
   l.copies = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(l.width))));
   const std::size_t lines = by_rows ? work.pairs() : work.taps;
-  PlaceLayout place(lanes);
-  l.weights = place.add(c, work.taps);
-  if (by_rows) l.paired = place.add(lines, c, true);
-  l.some_copies = place.add(lines, l.copies * c, by_rows);
-  l.spread = place.add(by_rows ? l.in_rows : lines, l.width * c, by_rows);
+  const std::size_t first =
+      ImageLayout::span_of(work, area.cols) + static_cast<std::size_t>(std::max(0, work.cols.most));
+  const std::size_t loaded = l.kept_cols > 0 ? std::max(fresh_cols, first) : l.in_width; // columns
+  PlaceLayout region(lanes), place(lanes);
+  l.spread = region.add(by_rows ? l.in_rows : lines, l.width * c, by_rows);
+  if (!by_rows) l.sums = region.add(area.rows, l.width * c, true);
+  l.region = static_cast<std::uint32_t>(region.rows());
   for (std::uint32_t q = 0; q < work.rows.in_stride; ++q)
-    l.in.push_back(place.add(l.in_rows, l.guard * lanes + l.in_width * c));
-  if (!by_rows) l.sums = place.add(area.rows, l.width * c, true);
+    l.in.push_back(place.add(l.in_rows, l.guard * lanes + loaded * c));
+  PlaceLayout first_place = place, second_place = place;
+  l.weight_parts = std::clamp<std::size_t>(lanes / work.taps, 1, c);
+  l.weights = first_place.add(divide_up(c, l.weight_parts), l.weight_parts * work.taps);
+  if (by_rows) l.paired = second_place.add(lines, c, true);
+  if (l.width > 1) l.some_copies = second_place.add(lines, l.copies * c, by_rows);
   for (std::uint32_t p = 0; p < work.rows.out_stride; ++p)
     l.out.push_back(place.add(by_rows ? l.in_rows : area.rows, area.cols * work.cols.out_stride * c, work.fp32));
-  l.rows = place.rows();
+  l.rows = std::max({place.rows(), first_place.rows(), second_place.rows()});
   return l;
 }
 
@@ -68,10 +79,19 @@ bool image_fits(const ImageWork &work, const ImageLayout &l, const NpuConfig &np
     const std::size_t panel = std::max(l.in.front().pstride, l.out.front().pstride);
     if (std::max(apart * panel, work.channels / npu.lanes() * l.spread.pstride) > kMostInField) return false;
   }
-  return longest <= kMostInField && l.in_rows <= kMostInField && l.rows <= place_rows(npu);
+  return longest <= kMostInField && l.in_rows <= kMostInField && l.region <= npu.spm_rows() &&
+         l.rows <= place_rows(npu, l.region);
 }
 
-/// Cycles of an area's runs, and of its transfers, nearly.
+/// Cycles of an area's runs that hand rows on, nearly.
+std::uint64_t keep_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
+  if (l.kept_rows + l.kept_cols == 0) return 0;
+  const std::size_t cols = l.kept_rows > 0 ? l.in_width : l.kept_cols;
+  const LaneShape shape{divide_up(cols * work.channels, npu.lanes()), l.kept_rows > 0 ? l.kept_rows : l.in_rows};
+  return l.in.size() * (kRunCycles + lane_cycles(copies(), shape, npu));
+}
+
+/// Cycles of an area's runs that compute, and of its transfers, nearly.
 std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
   const std::size_t runs = work.by_panels ? work.channels / npu.lanes() : 1;
   const std::size_t strips = divide_up(l.width * work.channels, npu.lanes()) / runs;
@@ -96,7 +116,7 @@ std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuC
 }
 
 std::uint64_t bus_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
-  const std::size_t in = l.in_rows * l.in_width * l.in.size() * 2;
+  const std::size_t in = (l.in_rows - l.kept_rows) * (l.in_width - l.kept_cols) * l.in.size() * 2;
   const std::size_t out =
       l.area.rows * l.area.cols * work.cols.out_stride * l.out.size() * (work.fp32 ? 4 : 2) / work.row_step;
   return (in + out) * work.channels * 8 / (5 * npu.bus_bytes); // memory gives some five eighths of what the bus could
@@ -142,7 +162,8 @@ std::optional<ImageLayout> choose(const ImageWork &work, bool by_rows, const Npu
       if (!image_fits(work, layout, npu)) continue;
       const std::uint64_t areas =
           work.batch * divide_up(work.rows.positions(), rows) * divide_up(work.cols.positions(), cols);
-      const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
+      const std::uint64_t runs = run_cycles(work, layout, npu) + keep_cycles(work, layout, npu);
+      const std::uint64_t bus = bus_cycles(work, layout, npu);
       layout.cycles = areas * std::max(runs, bus) + std::min(runs, bus);
       if (!best || layout.cycles < best->cycles) best = std::move(layout);
     }

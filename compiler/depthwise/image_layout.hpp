@@ -38,8 +38,9 @@ struct ImageArea {
   std::size_t rows = 1, cols = 1;
 };
 
-/// A place with an area's tiles. Where the image is read with a stride, rows of each phase are a tile of their own, and
-/// results are computed for all columns, of which only some are taken, unless pixels are whole panels.
+/// A place with an area's tiles, and a region before both places with what all areas use. Where the image is read with
+/// a stride, rows of each phase are a tile of their own, and results are computed for all columns, of which only some
+/// are taken, unless pixels are whole panels.
 struct ImageLayout {
   /// What is cut: of a work with a stride maybe one with all rows, of which some are left out (ImageWork::row_step).
   ImageWork work;
@@ -48,16 +49,25 @@ struct ImageLayout {
   std::size_t width = 0;    ///< pixels computed side by side
   std::size_t in_width = 0; ///< pixels that they read
   std::size_t in_rows = 0;  ///< of each phase
-  std::size_t guard = 0;    ///< panels before the image's first column
+  /// What the area before reads, too, and hands on, so that it is loaded once: of these rows, those at the upper end
+  /// where areas have all columns, or columns at the left end where areas have all rows.
+  std::size_t kept_rows = 0, kept_cols = 0;
+  std::size_t guard = 0; ///< panels before the first column that is loaded
   /// Runs take rows of the image one after the other, with all taps each (image_rows()); else rows of the result, with
   /// a tap or two.
   bool by_rows = false;
   std::size_t copies = 1; ///< of the weights, that are made one by one
-  /// Channels by taps; taps by copies of channels, some and all. By rows: pairs of taps, once, some and all.
-  PlaceTile weights, paired, some_copies, spread;
+  /// What weights are spread from, by the first area alone: results take the place of it. Channels by taps, as many
+  /// parts of the channels side by side as there are lanes for.
+  PlaceTile weights;
+  std::size_t weight_parts = 1;
+  /// In the second place: taps by some copies of channels, if there are several pixels. By rows: pairs of taps, once
+  /// and some.
+  PlaceTile paired, some_copies;
   std::vector<PlaceTile> in, out; ///< by phases of rows
-  PlaceTile sums;
-  std::size_t rows = 0; ///< of the scratchpad
+  std::size_t rows = 0;           ///< of a place
+  PlaceTile spread, sums;         ///< in the region; taps or pairs of them by copies of all channels
+  std::uint32_t region = 0;       ///< its rows, even
 
   /// Pixels of what is read from the first of so many positions to the last.
   static std::size_t span_of(const ImageWork &work, std::size_t cols) { return work.cols.in_stride * (cols - 1) + 1; }

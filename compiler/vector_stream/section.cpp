@@ -115,7 +115,8 @@ private:
   std::uint8_t semaphore(std::uint8_t id) const { return static_cast<std::uint8_t>(room_.first_semaphore + id); }
 
   isa::SpmTile in_place(isa::SpmTile tile, std::size_t n) const {
-    tile.row += room_.first_row + state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
+    const std::uint32_t region = plan_.region.value_or(state_rows(npu_));
+    tile.row += room_.first_row + region + (n % 2 == 1 ? place_rows(npu_, region) : 0);
     return tile;
   }
 

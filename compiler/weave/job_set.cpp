@@ -19,6 +19,9 @@
 namespace gradweave::compiler {
 namespace {
 
+/// Of the macro-banks those that sections have, where that is enough.
+constexpr std::uint32_t kSectionEighths = 2;
+
 void check_jobs(const std::vector<WeaveJob> &jobs, const Machine &npu) {
   if (jobs.empty()) throw std::invalid_argument("no jobs to weave; name at least one");
   std::set<std::string> names;
@@ -100,7 +103,7 @@ void JobSet::give_room_to_unit() {
     return true;
   };
   const Machine &npu = npu_;
-  const std::optional<SharedMachine> shared = share_machine(npu, all_fit);
+  const std::optional<SharedMachine> shared = share_machine(npu, kSectionEighths, all_fit);
   if (!shared) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
   vector_room_ = *shared->unit;
   tile_npu_ = shared->tiles;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -33,7 +34,7 @@ struct AreaRun {
   std::size_t program = 0; ///< which of AreaPlan::programs
   std::uint32_t elements = 1, steps = 1;
   std::vector<isa::VectorTile> tiles; ///< rows count from the beginning of the place
-  std::vector<isa::VectorTile> state; ///< values of a chain that goes on; rows count from the scratchpad's beginning
+  std::vector<isa::VectorTile> state; ///< not of the area's place: rows count from the scratchpad's beginning
 };
 
 struct Area {
@@ -46,6 +47,8 @@ struct Area {
 /// Areas of all jobs, in order.
 struct AreaPlan {
   std::vector<isa::vector::Words> programs;
+  /// Rows at the scratchpad's beginning that belong to no place, even; none: state_rows(), for values of chains.
+  std::optional<std::uint32_t> region = {};
   std::vector<Area> areas;
 };
 

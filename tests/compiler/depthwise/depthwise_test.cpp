@@ -1,5 +1,7 @@
 // Depthwise convolutions in sections of their own: bits of the direct convolution, no hazard, and what they move.
+#include "compiler/depthwise/image_layout.hpp"
 #include "compiler/depthwise/weight_layout.hpp"
+#include "compiler/ir/macro_banks.hpp"
 #include "tests/compiler/depthwise/depthwise_run.hpp"
 #include "tests/compiler/depthwise/needed_waits.hpp"
 
@@ -14,7 +16,7 @@ protected:
 };
 
 TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
-  std::size_t compared = 0, refused = 0;
+  std::size_t compared = 0, refused = 0, kept_rows = 0, kept_cols = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Dice dice(seed);
     const Convolution conv = random_depthwise(dice);
@@ -27,9 +29,16 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
       ++compared;
       ASSERT_EQ(depthwise_difference(npu_, work, dice), "")
           << "seed " << seed << ", product " << static_cast<int>(product) << ": " << conv;
+      if (product == DepthwiseProduct::kDW) continue;
+      const auto layout = depthwise::choose_image_layout(work, npu_);
+      kept_rows += layout->kept_rows > 0 ? 1 : 0;
+      kept_cols += layout->kept_cols > 0 ? 1 : 0;
     }
   }
   EXPECT_GT(compared, 8 * refused);
+  if (npu_.name == "small") return; // whose places hold whole images
+  EXPECT_GT(kept_rows, 0U);
+  EXPECT_GT(kept_cols, 0U);
 }
 
 /// dW of many channels and areas, and of so few products an area that one waits for the other.
@@ -48,6 +57,32 @@ TEST_P(Depthwise, WaitsOfEachPairOfEnginesOfWeightGradientsAreNeeded) {
     semaphores.insert(found.all.begin(), found.all.end());
   }
   EXPECT_GE(semaphores.size(), 6U);
+}
+
+/// Y and dX of areas that hand rows or columns on.
+TEST_P(Depthwise, WaitsOfEachPairOfEnginesOfImagesAreNeeded) {
+  const auto of_side = [](std::uint32_t side) {
+    Convolution conv = small_image_convolution(side, 24, 24);
+    conv.groups = 24;
+    conv.batch = 3;
+    return conv;
+  };
+  for (const DepthwiseProduct product : {DepthwiseProduct::kY, DepthwiseProduct::kDX}) {
+    const auto hands_on = [&](std::uint32_t side) {
+      const auto layout = depthwise::choose_image_layout({product, of_side(side), false}, npu_);
+      return layout && layout->kept_rows + layout->kept_cols > 0;
+    };
+    std::uint32_t side = 4;
+    while (side < 64 && !hands_on(side))
+      ++side;
+    ASSERT_LT(side, 64U);
+    const DepthwiseWork work{product, of_side(side), false};
+    const std::vector<isa::Command> commands = depthwise_section(work, npu_).commands;
+    ASSERT_EQ(first_hazard(npu_, commands), "");
+    const WaitedFor found = waited_for(npu_, commands);
+    EXPECT_EQ(found.needed, found.all);
+    EXPECT_GE(found.all.size(), 4U);
+  }
 }
 
 /// Operands and sums of dW are in macro-banks of their own where there is room.
@@ -103,6 +138,29 @@ TEST(DepthwiseOfMobileNet, MovesAtMostTwiceItsElements) {
     const std::string text =
         fmt::format("{}: {} bytes of beats, {} of elements", name, moved.beats * npu.bus_bytes, 2 * moved.elements);
     std::puts(text.c_str());
+  }
+}
+
+/// In three eighths of the macro-banks: what two areas read is handed on, and not loaded again.
+TEST(DepthwiseOfMobileNet, LoadsEachElementOfAnImageOnce) {
+  const Machine small = load_machine("configs/small.toml");
+  const Machine npu = with_banks(small, small.spm_banks * 3 / 8);
+  for (const MobileNetLayer &layer : kMobileNet) {
+    if (layer.stride > 1) continue;
+    Convolution conv = small_image_convolution(layer.side, layer.channels, layer.channels);
+    conv.groups = layer.channels;
+    for (const DepthwiseProduct product : {DepthwiseProduct::kY, DepthwiseProduct::kDX}) {
+      const DepthwiseSection section = depthwise_section({product, conv, false}, npu);
+      ASSERT_FALSE(section.commands.empty());
+      std::uint64_t loaded = 0;
+      for (const isa::Command &command : section.commands) {
+        const isa::Decoded decoded = *isa::decode(command);
+        const auto *dma = std::get_if<isa::DmaCommand>(&decoded.op);
+        if (dma != nullptr && !dma->store && dma->dram_addr < section.addresses[1])
+          loaded += std::uint64_t{dma->rows} * dma->cols;
+      }
+      EXPECT_EQ(loaded, conv.image_size()) << conv;
+    }
   }
 }
 
