@@ -8,6 +8,7 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/spm/tile_parts.hpp"
+#include "compiler/spm/tile_tenants.hpp"
 
 #include <algorithm>
 
@@ -117,7 +118,9 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
     products += slice.end - slice.first;
   needs.reserve(products);
   std::vector<bool> in_parts; // by tile, if any
-  for (const Slice &slice : order)
+  std::vector<std::uint32_t> runs;
+  for (const Slice &slice : order) {
+    if (slice.begins) runs.push_back(static_cast<std::uint32_t>(needs.size()));
     for (std::size_t i = slice.first; i < slice.end; ++i) {
       const TileProduct &p = plans[slice.plan].products[i];
       const Layer &layer = layers[p.layer];
@@ -156,11 +159,13 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       }
       needs.push_back(n);
     }
+  }
   if (!in_parts.empty()) {
     in_parts.resize(tiles.size(), false);
     for (std::size_t i = 0; i < tiles.size(); ++i) // whatever is computed fills what is read
       if (tiles[i].computed) in_parts[i] = true;
     parts = join_tiles(tiles, needs, in_parts, npu.lanes());
+    share_places(tiles, needs, parts, runs, npu.spm_rows());
   }
   for (Tile &t : tiles)
     t.form = forms.number_of(t.rect, place_at(t, 0));
