@@ -14,7 +14,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Lines of the largest bands that woven sections are cut into to begin with, and their windows.
-constexpr std::uint32_t kMostLines = 4096, kBandWindow = 6;
+constexpr std::uint32_t kMostLines = 4096, kBandWindow = 6, kShortWindow = 2;
 /// Tiles of a section take one part of so many of the scratchpad, of a longer run of sections also fewer.
 constexpr std::uint32_t kPairShare = 2, kRunShare = 4;
 
@@ -128,6 +128,24 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
   }
 }
 
+/// Cuts the run into bands whose images stay in tiles of parts, in less room: layers that read no image take half of a
+/// band at a time, and what the last one computes comes in so many ranges of columns.
+void StepWalk::cut_run_finely(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t ranges) {
+  cut_run(run, lines, kPairShare, true);
+  for (std::size_t s = run.first; s < run.second; ++s) {
+    std::vector<PhasePlan> plans = sections_[s].plans;
+    for (PhasePlan &p : plans) {
+      p.window = kShortWindow;
+      if (layers_[p.layer].image) continue;
+      p.tile.m = (p.tile.m + 1) / 2;
+      if (s + 1 != run.second) continue;
+      std::uint32_t &side = s < forward_sections() ? p.tile.n : p.tile.k;
+      side = (side + ranges - 1) / ranges;
+    }
+    set(sections_[s], std::move(plans));
+  }
+}
+
 /// Cuts all sections of the run into bands. `in_parts`: an image that one computes stays for the others of it, in tiles
 /// of all channels.
 void StepWalk::cut_run(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t share,
@@ -163,6 +181,12 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
     for (const std::uint32_t share : {kPairShare, kRunShare})
       for (const bool in_parts : {false, true})
         bands.emplace_back([=] { cut_run(run, lines, share, in_parts); });
+  const auto reads_image = [this](const Section &section) { return layers_[section.layer].image; };
+  const bool any_image = std::any_of(sections_.begin() + static_cast<std::ptrdiff_t>(run.first),
+                                     sections_.begin() + static_cast<std::ptrdiff_t>(run.second), reads_image);
+  for (std::uint32_t lines = 2 * width; any_image && lines < layer.m && lines <= kMostLines; lines *= 2)
+    for (const std::uint32_t ranges : {1U, 2U, 3U})
+      bands.emplace_back([=] { cut_run_finely(run, lines, ranges); });
   Trials trials = trials_of(run.first, run.second, run.first, run.second);
   keep_gains(trials, bands, best);
   trials.more = [&](std::size_t i) { return i < changes && (i < patience || best < apart); };
