@@ -170,7 +170,8 @@ bool Allocator::use_tiles(const Needs &needs) {
       if (!t.dirty) store(t, true);
     }
     if (t.next_use != kNever) continue;
-    if (t.parts_left > 0) return false;                         // it would come back without those
+    if (t.parts_left > 0 || (t.tenants > 1 && needs.next[slot] != kNever))
+      return false;                                             // it would come back without those
     if (t.dirty && needs.next[slot] != kNever) store(t, false); // it will be loaded again
     placement_.release(t);
   }

@@ -162,10 +162,8 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
   }
   if (!in_parts.empty()) {
     in_parts.resize(tiles.size(), false);
-    for (std::size_t i = 0; i < tiles.size(); ++i) // whatever is computed fills what is read
-      if (tiles[i].computed) in_parts[i] = true;
-    parts = join_tiles(tiles, needs, in_parts, npu.lanes());
-    share_places(tiles, needs, parts, runs, npu.spm_rows());
+    parts = join_tiles(tiles, needs, std::move(in_parts), runs, npu.lanes(), npu.spm_rows());
+    share_places(tiles, needs, parts, npu.spm_rows());
   }
   for (Tile &t : tiles)
     t.form = forms.number_of(t.rect, place_at(t, 0));

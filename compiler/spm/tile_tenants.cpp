@@ -15,16 +15,14 @@ struct Use {
 
 struct Tenant {
   std::int32_t tile = -1;
-  std::vector<Use> uses;     ///< in the run that computes it, ascending by product
-  std::vector<Use> later;    ///< in others
+  std::vector<Use> uses;     ///< ascending by product
   std::vector<Use> computed; ///< those that compute it
 };
 
 class Landlord {
 public:
-  Landlord(std::vector<Tile> &tiles, std::vector<Needs> &needs, std::vector<std::array<TilePart, 4>> &parts,
-           const std::vector<std::uint32_t> &runs)
-      : tiles_(tiles), needs_(needs), parts_(parts), runs_(runs) {}
+  Landlord(std::vector<Tile> &tiles, std::vector<Needs> &needs, std::vector<std::array<TilePart, 4>> &parts)
+      : tiles_(tiles), needs_(needs), parts_(parts) {}
 
   void share(std::uint32_t spm_rows);
 
@@ -39,7 +37,6 @@ private:
   std::vector<Tile> &tiles_;
   std::vector<Needs> &needs_;
   std::vector<std::array<TilePart, 4>> &parts_;
-  const std::vector<std::uint32_t> &runs_;
   std::vector<bool> shared_; ///< of each tile, whether another one has taken it in; empty: none has
 };
 
@@ -50,23 +47,17 @@ std::vector<Tenant> Landlord::candidates(std::uint32_t spm_rows) {
   for (std::size_t i = 0; i < tiles_.size(); ++i)
     if (tiles_[i].computed && tiles_[i].parts_left > 0 && 2 * tiles_[i].rows > spm_rows) {
       number[i] = static_cast<std::int32_t>(found.size());
-      found.push_back({static_cast<std::int32_t>(i), {}, {}, {}});
+      found.push_back({static_cast<std::int32_t>(i), {}, {}});
     }
   if (found.size() < 2) return {};
-  std::vector<std::uint32_t> run_end(found.size(), 0);
   for (std::uint32_t p = 0; p < needs_.size(); ++p)
     for (std::uint32_t slot = 0; slot < needs_[p].tile.size(); ++slot) {
       const std::int32_t id = needs_[p].tile[slot];
       if (id < 0 || number[static_cast<std::size_t>(id)] < 0) continue;
-      const auto at = static_cast<std::size_t>(number[static_cast<std::size_t>(id)]);
-      Tenant &tenant = found[at];
+      Tenant &tenant = found[static_cast<std::size_t>(number[static_cast<std::size_t>(id)])];
       const TilePart &part = parts_[p][slot];
       const Use use{p, slot, part.skip, part.skip + (part.rows != 0 ? part.rows : tile(id).rect.rows)};
-      if (tenant.uses.empty()) {
-        const auto next = std::upper_bound(runs_.begin(), runs_.end(), p);
-        run_end[at] = next == runs_.end() ? kNever : *next;
-      }
-      (p < run_end[at] ? tenant.uses : tenant.later).push_back(use);
+      tenant.uses.push_back(use);
       if (slot == Needs::kCout) tenant.computed.push_back(use);
     }
   std::sort(found.begin(), found.end(), [this](const Tenant &x, const Tenant &y) {
@@ -88,7 +79,6 @@ bool Landlord::alike(const Tenant &one, const Tenant &other) {
 
 /// Whether the next one may come to lie in the place that has these uses, and does so while they last.
 bool Landlord::may_follow(const std::vector<Use> &uses, const Tenant &next) {
-  if (next.computed.back().product > next.uses.back().product) return false; // in a later run
   if (next.uses.front().product > uses.back().product) return false;
   for (const Use &computed : next.computed)
     for (auto use = uses.rbegin(); use != uses.rend() && use->product >= computed.product; ++use)
@@ -101,17 +91,7 @@ void Landlord::live_together(std::vector<Tenant>::const_iterator first, std::vec
   if (end - first < 2) return;
   const std::int32_t host = first->tile;
   shared_.resize(tiles_.size(), false);
-  for (auto t = first; t != end; ++t) {
-    if (!t->later.empty()) {
-      Tile loaded = tile(t->tile);
-      loaded.computed = false;
-      loaded.parts_left = 0;
-      loaded.first_use = t->later.front().product;
-      for (const Use &use : t->later)
-        needs_[use.product].tile[use.slot] = static_cast<std::int32_t>(tiles_.size());
-      tiles_.push_back(loaded);
-    }
-    if (t == first) continue;
+  for (auto t = first + 1; t != end; ++t) {
     shared_[static_cast<std::size_t>(t->tile)] = true;
     const std::uint32_t ahead = tile(t->tile).rect.row - tile(host).rect.row;
     for (const Use &use : t->uses) {
@@ -125,7 +105,6 @@ void Landlord::live_together(std::vector<Tenant>::const_iterator first, std::vec
 
 void Landlord::drop_shared() {
   if (shared_.empty()) return;
-  shared_.resize(tiles_.size(), false);
   std::vector<std::int32_t> moved(tiles_.size(), -1);
   std::size_t count = 0;
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
@@ -161,8 +140,8 @@ void Landlord::share(std::uint32_t spm_rows) {
 } // namespace
 
 void share_places(std::vector<Tile> &tiles, std::vector<Needs> &needs, std::vector<std::array<TilePart, 4>> &parts,
-                  const std::vector<std::uint32_t> &runs, std::uint32_t spm_rows) {
-  if (!parts.empty()) Landlord(tiles, needs, parts, runs).share(spm_rows);
+                  std::uint32_t spm_rows) {
+  if (!parts.empty()) Landlord(tiles, needs, parts).share(spm_rows);
 }
 
 } // namespace gradweave::compiler

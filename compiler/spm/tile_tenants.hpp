@@ -9,11 +9,9 @@ namespace gradweave::compiler {
 
 /// Of tiles that are computed in parts and of which the scratchpad has no room for two, makes those one
 /// (Tile::tenants) that have other rows of the same columns of a tensor and overlap in time, if each part is computed
-/// when nothing needs the rows any more in which it then lies. What later runs read of them becomes a tile of its own,
-/// which is loaded.
-/// `parts`: of each product, as join_tiles() gives them. `runs`: first products of the runs, ascending; the first is
-/// product 0. `spm_rows`: of the scratchpad.
+/// when nothing needs the rows any more in which it then lies.
+/// `parts`: of each product, as join_tiles() gives them. `spm_rows`: of the scratchpad.
 void share_places(std::vector<Tile> &tiles, std::vector<Needs> &needs, std::vector<std::array<TilePart, 4>> &parts,
-                  const std::vector<std::uint32_t> &runs, std::uint32_t spm_rows);
+                  std::uint32_t spm_rows);
 
 } // namespace gradweave::compiler
