@@ -16,9 +16,8 @@ using Parts = std::vector<std::array<TilePart, 4>>;
 
 class Joiner {
 public:
-  Joiner(std::vector<Tile> &tiles, std::vector<Needs> &needs, std::vector<bool> read_in_parts, std::uint32_t lanes)
-      : tiles_(tiles), needs_(needs), lanes_(lanes), own_(tiles), may_(std::move(read_in_parts)),
-        later_(tiles.size(), false) {}
+  Joiner(std::vector<Tile> &tiles, std::vector<Needs> &needs, const std::vector<Slots> &in_parts, std::uint32_t lanes)
+      : tiles_(tiles), needs_(needs), in_parts_(in_parts), lanes_(lanes), own_(tiles), later_(tiles.size(), false) {}
 
   /// Before join(): later runs have tiles of their own.
   void part_runs(const std::vector<std::uint32_t> &runs, std::uint32_t spm_rows);
@@ -38,9 +37,9 @@ private:
 
   std::vector<Tile> &tiles_;
   std::vector<Needs> &needs_;
+  const std::vector<Slots> &in_parts_;
   std::uint32_t lanes_;
   std::vector<Tile> own_;               ///< as they were
-  std::vector<bool> may_;               ///< of each tile, whether it is read in parts
   std::vector<bool> later_;             ///< and whether it is of runs behind the one that computes it
   std::vector<std::uint32_t> complete_; ///< by binding: the product before which all that is computed of it is there
   Ids whole_;                           ///< of each tile: the one that it is a part of now
@@ -49,9 +48,13 @@ private:
 
 /// Those that may, by columns and then by rows.
 Joiner::Ids Joiner::candidates() const {
+  std::vector<bool> may(own_.size(), false);
+  for (std::size_t p = 0; p < needs_.size(); ++p)
+    for (std::size_t slot = 0; slot < needs_[p].tile.size(); ++slot)
+      if (in_parts_[p][slot]) may[static_cast<std::size_t>(needs_[p].tile[slot])] = true;
   Ids ids;
   for (std::size_t i = 0; i < own_.size(); ++i)
-    if (const Tile &t = own_[i]; (may_[i] || t.computed) && t.role == TileRole::kElements && t.rect.pixels.width == 0 &&
+    if (const Tile &t = own_[i]; (may[i] || t.computed) && t.role == TileRole::kElements && t.rect.pixels.width == 0 &&
                                  t.rect.taps.rows == 0) // whatever is computed fills what is read
       ids.push_back(static_cast<std::int32_t>(i));
   const auto key = [this](std::int32_t id) {
@@ -122,7 +125,6 @@ void Joiner::part_runs(const std::vector<std::uint32_t> &runs, std::uint32_t spm
       t.first_use = p;
       own_.push_back(t);
       tiles_.push_back(t);
-      may_.push_back(may_[static_cast<std::size_t>(id)]);
       later_.push_back(true);
       group.push_back(-1);
     }
@@ -224,9 +226,10 @@ void Joiner::drop_joined() {
 } // namespace
 
 std::vector<std::array<TilePart, 4>> join_tiles(std::vector<Tile> &tiles, std::vector<Needs> &needs,
-                                                std::vector<bool> read_in_parts, const std::vector<std::uint32_t> &runs,
-                                                std::uint32_t lanes, std::uint32_t spm_rows) {
-  Joiner joiner(tiles, needs, std::move(read_in_parts), lanes);
+                                                const std::vector<Slots> &in_parts,
+                                                const std::vector<std::uint32_t> &runs, std::uint32_t lanes,
+                                                std::uint32_t spm_rows) {
+  Joiner joiner(tiles, needs, in_parts, lanes);
   joiner.part_runs(runs, spm_rows);
   return joiner.join();
 }
