@@ -1,4 +1,5 @@
 // Images of a batch that lie in one place of the scratchpad by turns, between the layers that compute and read them.
+#include "compiler/schedule/step/step_search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/bottleneck.hpp"
@@ -100,6 +101,51 @@ TEST(TileTenants, LaterRunsLoadThem) {
   EXPECT_LT(y.write_bytes, 2 * once);
   EXPECT_EQ(y.read_bytes, y.write_bytes);
   expect_golden(step, images.npu, 2);
+}
+
+/// They need not have all of an image at once.
+TEST(TileTenants, LaterRunsReadBandsOfTheirOwn) {
+  Images images;
+  images.layers.push_back(images.layers[1]);
+  images.layers[3].name = "l3";
+  images.layers[3].index = 3;
+  images.CutLayers::cut(3, {images.conv.width, 108, 10}, Sharing::kTurns).takes_parts = false;
+  const Layout layout = images.layout();
+  const TileWalk walk(images.plans, images.layers, layout, images.npu);
+  std::uint32_t loaded = 0;
+  for (const Tile &t : walk.table().tiles)
+    if (t.binding == layout.place(0, Tensor::kY) && !t.computed) {
+      ++loaded;
+      EXPECT_LE(t.rect.rows, 3 * images.conv.width) << "a row and its halo";
+    }
+  EXPECT_EQ(loaded, images.conv.batch * images.conv.height);
+  EXPECT_GE(images.most_tenants(), 2U);
+  expect_golden(images.compile(), images.npu, 3);
+}
+
+/// ResNet-50's conv2_2: two of its images take more than the scratchpad.
+TEST(TileTenants, StepsKeepLargeImages) {
+  Convolution conv;
+  conv.batch = 4;
+  conv.height = conv.width = 56;
+  conv.channels = conv.out_channels = 64;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
+  Images names;
+  names.take({make_layer(conv.m(), 256, 64, false), image_layer(conv), make_layer(conv.m(), 64, 256)});
+  std::vector<Layer> layers = names.layers;
+  layers[1].input = layers[0].name;
+  layers[2].input = layers[1].name;
+  const Machine npu = load_config("small");
+  StepOptions options;
+  options.pass = Pass::kForward;
+  options.layer_plans = 12;
+  options.step_plans = 20;
+  const SearchedStep found = search_step(layers, npu, options);
+  const Compiled step = compile_plans(layers, Pass::kForward, found.plans, npu);
+  EXPECT_EQ(bytes_of_y(step, 0), 0U);
+  EXPECT_EQ(bytes_of_y(step, 1), 0U);
+  EXPECT_LT(found.cost, 740'000U) << "854,692 where images go through memory";
 }
 
 /// Bits do not depend on what is cut how, on one or several cores, stored or not.

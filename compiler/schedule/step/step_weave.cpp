@@ -128,6 +128,13 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
   }
 }
 
+/// Lines of a row of the images that a section of the run reads; 0: none does.
+std::uint32_t StepWalk::row_of_image(std::pair<std::size_t, std::size_t> run) const {
+  for (std::size_t s = run.first; s < run.second; ++s)
+    if (const Layer &layer = layers_[sections_[s].layer]; layer.image) return line_width(layer);
+  return 0;
+}
+
 /// Cuts the run into bands whose images stay in tiles of parts, in less room: layers that read no image take half of a
 /// band at a time, and what the last one computes comes in so many ranges of columns.
 void StepWalk::cut_run_finely(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t ranges) {
@@ -181,10 +188,8 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
     for (const std::uint32_t share : {kPairShare, kRunShare})
       for (const bool in_parts : {false, true})
         bands.emplace_back([=] { cut_run(run, lines, share, in_parts); });
-  const auto reads_image = [this](const Section &section) { return layers_[section.layer].image; };
-  const bool any_image = std::any_of(sections_.begin() + static_cast<std::ptrdiff_t>(run.first),
-                                     sections_.begin() + static_cast<std::ptrdiff_t>(run.second), reads_image);
-  for (std::uint32_t lines = 2 * width; any_image && lines < layer.m && lines <= kMostLines; lines *= 2)
+  const std::uint32_t row = row_of_image(run);
+  for (std::uint32_t lines = 2 * row; row > 0 && lines < layer.m && lines <= kMostLines; lines *= 2)
     for (const std::uint32_t ranges : {1U, 2U, 3U})
       bands.emplace_back([=] { cut_run_finely(run, lines, ranges); });
   Trials trials = trials_of(run.first, run.second, run.first, run.second);
