@@ -16,16 +16,22 @@ using Parts = std::vector<std::array<TilePart, 4>>;
 
 class Joiner {
 public:
-  Joiner(std::vector<Tile> &tiles, std::vector<Needs> &needs, const std::vector<Slots> &in_parts, std::uint32_t lanes)
-      : tiles_(tiles), needs_(needs), in_parts_(in_parts), lanes_(lanes), own_(tiles), later_(tiles.size(), false) {}
+  Joiner(std::vector<Tile> &tiles, std::vector<Needs> &needs, const std::vector<Slots> &in_parts, std::uint32_t lanes,
+         std::uint32_t rows)
+      : tiles_(tiles), needs_(needs), in_parts_(in_parts), lanes_(lanes), spm_rows_(rows), own_(tiles),
+        later_(tiles.size(), false) {}
 
   /// Before join(): later runs have tiles of their own.
-  void part_runs(const std::vector<std::uint32_t> &runs, std::uint32_t spm_rows);
+  void part_runs(const std::vector<std::uint32_t> &runs);
   Parts join();
 
 private:
   using Ids = std::vector<std::int32_t>;
 
+  /// Whether the scratchpad has no room for two tiles of so much.
+  bool takes_most(std::uint32_t rows, std::uint32_t cols) const {
+    return 2 * spm_rows(rows, cols, false, lanes_) > spm_rows_;
+  }
   const Tile &own(std::int32_t id) const { return own_[static_cast<std::size_t>(id)]; }
   Ids candidates() const;
   template <typename Take> void for_groups(const Ids &ids, const Take &take) const;
@@ -38,7 +44,7 @@ private:
   std::vector<Tile> &tiles_;
   std::vector<Needs> &needs_;
   const std::vector<Slots> &in_parts_;
-  std::uint32_t lanes_;
+  std::uint32_t lanes_, spm_rows_;
   std::vector<Tile> own_;               ///< as they were
   std::vector<bool> later_;             ///< and whether it is of runs behind the one that computes it
   std::vector<std::uint32_t> complete_; ///< by binding: the product before which all that is computed of it is there
@@ -85,7 +91,7 @@ template <typename Take> void Joiner::for_groups(const Ids &ids, const Take &tak
   }
 }
 
-void Joiner::part_runs(const std::vector<std::uint32_t> &runs, std::uint32_t spm_rows) {
+void Joiner::part_runs(const std::vector<std::uint32_t> &runs) {
   struct Group {
     std::uint32_t first = kNever, end = 0; ///< products of the runs that compute it
     bool read = false;                     ///< by these
@@ -93,7 +99,7 @@ void Joiner::part_runs(const std::vector<std::uint32_t> &runs, std::uint32_t spm
   std::vector<Group> groups;
   std::vector<std::int32_t> group(own_.size(), -1);
   for_groups(candidates(), [&](Ids::const_iterator first, Ids::const_iterator end, std::uint32_t rows) {
-    if (2 * compiler::spm_rows(rows, own(*first).rect.cols, false, lanes_) <= spm_rows) return;
+    if (!takes_most(rows, own(*first).rect.cols)) return;
     for (auto id = first; id != end; ++id)
       group[static_cast<std::size_t>(*id)] = static_cast<std::int32_t>(groups.size());
     groups.emplace_back();
@@ -170,6 +176,7 @@ void Joiner::join(Ids::const_iterator first, Ids::const_iterator end) {
   if (computed != 0 && computed != all.rows) return;
   const auto binding = static_cast<std::size_t>(own(*first).binding);
   if (computed == 0 && binding < complete_.size() && first_use < complete_[binding]) return;
+  if (computed == 0 && takes_most(all.rows, all.cols)) return;
   any_ = true;
   Tile &whole = tiles_[static_cast<std::size_t>(*first)];
   whole.rect = all;
@@ -229,8 +236,8 @@ std::vector<std::array<TilePart, 4>> join_tiles(std::vector<Tile> &tiles, std::v
                                                 const std::vector<Slots> &in_parts,
                                                 const std::vector<std::uint32_t> &runs, std::uint32_t lanes,
                                                 std::uint32_t spm_rows) {
-  Joiner joiner(tiles, needs, in_parts, lanes);
-  joiner.part_runs(runs, spm_rows);
+  Joiner joiner(tiles, needs, in_parts, lanes, spm_rows);
+  joiner.part_runs(runs);
   return joiner.join();
 }
 
