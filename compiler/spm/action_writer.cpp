@@ -65,7 +65,7 @@ void ActionWriter::follow_move(const Rect &rect, Action &action) {
 namespace {
 
 Rect rect_of(const Tile &t, const TilePart &part) {
-  return part.rows == 0 ? t.rect : Rect{t.rect.row + part.skip, t.rect.col, part.rows, t.rect.cols};
+  return part.rows == 0 ? t.rect : Rect{t.rect.row + part.ahead + part.skip, t.rect.col, part.rows, t.rect.cols};
 }
 
 } // namespace
@@ -113,7 +113,7 @@ void ActionWriter::compute(const TileProduct &product, const Needs &needs, const
   gemm.tensor = product.result;
   gemm.layer = product.layer;
   gemm.binding = result.binding;
-  gemm.row = result.rect.row + part(Needs::kCout).skip;
+  gemm.row = result.rect.row + part(Needs::kCout).ahead + part(Needs::kCout).skip;
   gemm.col = result.rect.col;
   gemm.acc = !product.add && needs.tile[Needs::kCin] >= 0;
   gemm.out_bf16 = !result.fp32;

@@ -32,7 +32,7 @@ double Placement::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
   double lost = 0;
   if (s.tile != SpmMap::kDead) {
     const Tile &t = tile(s.tile);
-    if (t.next_use == step_ || t.parts_left > 0) return kInfinite; // the product at hand needs it, or parts are missing
+    if (t.next_use == step_ || has_to_stay(t)) return kInfinite;
     last = t.last;
     // Belady: among tiles of a size, the one whose next use is farthest costs least.
     const double moved = t.role == TileRole::kPartial || t.dirty ? 2 : 1;
@@ -105,7 +105,7 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
 bool Placement::repack() {
   const Needs &needs = needs_[step_];
   for (const auto &s : map_.segments())
-    if (s.tile != SpmMap::kDead && tile(s.tile).parts_left > 0) return false; // what is there of it is nowhere else
+    if (s.tile != SpmMap::kDead && has_to_stay(tile(s.tile))) return false;
   for (const std::int32_t id : placed_)
     leave(tile(id));
   for (const auto &s : map_.segments())

@@ -146,6 +146,7 @@ bool Allocator::write_part(Tile &t, const TilePart &part) {
   t.dirty = !table_.stored[static_cast<std::size_t>(t.binding)];
   if (!t.dirty) {
     writer_.store_part(t, part);
+    if (limited() && part.ahead > 0) traffic_ += dram_bytes_of(program_, program_.actions.back(), npu_);
     t.last.store = static_cast<std::int32_t>(step_);
   }
   return t.parts_left == 0 || t.next_use != kNever;
@@ -169,7 +170,8 @@ bool Allocator::use_tiles(const Needs &needs) {
       if (!t.dirty) store(t, true);
     }
     if (t.next_use != kNever) continue;
-    if (t.parts_left > 0) return false;                         // it would come back without those
+    if (t.parts_left > 0 || (t.tenants > 1 && needs.next[slot] != kNever))
+      return false;                                             // it would come back without those
     if (t.dirty && needs.next[slot] != kNever) store(t, false); // it will be loaded again
     placement_.release(t);
   }

@@ -34,10 +34,14 @@ struct Tile {
   std::uint32_t first_use = kNever;
   std::uint32_t part = 0;       ///< of a partial sum: which part of the reduction plan
   std::uint32_t parts_left = 0; ///< products that are still to write a part of it, if it is computed in parts
+  std::uint32_t tenants = 1;    ///< tiles of its size that lie there, each in rows that those before need no more
   Rect rect;
   Guard guard;               ///< rows of `rows` that are no part of it, where it is read as an image; else none
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
+
+/// Whether the tile has to stay until its last use: what lies there is nowhere else, or not all that it is to hold.
+inline bool has_to_stay(const Tile &t) { return t.parts_left > 0 || t.tenants > 1; }
 
 /// Where all of the tile lies.
 Place place_at(const Tile &t, std::uint32_t row);
@@ -52,6 +56,7 @@ struct Needs {
 /// Rows of a tile that a product takes; none: all.
 struct TilePart {
   std::uint32_t skip = 0, rows = 0; ///< rows before it, and its own
+  std::uint32_t ahead = 0;          ///< rows of the tensor from the tile's to those that lie there now (Tile::tenants)
 };
 
 } // namespace gradweave::compiler

@@ -8,6 +8,7 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/spm/tile_parts.hpp"
+#include "compiler/spm/tile_tenants.hpp"
 
 #include <algorithm>
 
@@ -116,8 +117,11 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
   for (const Slice &slice : order)
     products += slice.end - slice.first;
   needs.reserve(products);
-  std::vector<bool> in_parts; // by tile, if any
-  for (const Slice &slice : order)
+  const bool takes_parts = std::any_of(plans.begin(), plans.end(), [](const PhasePlan &p) { return p.takes_parts; });
+  std::vector<Slots> in_parts; // of each product, if any takes parts
+  std::vector<std::uint32_t> runs;
+  for (const Slice &slice : order) {
+    if (slice.begins) runs.push_back(static_cast<std::uint32_t>(needs.size()));
     for (std::size_t i = slice.first; i < slice.end; ++i) {
       const TileProduct &p = plans[slice.plan].products[i];
       const Layer &layer = layers[p.layer];
@@ -149,18 +153,18 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       }
       n.tile[Needs::kCout] = leaves_rounded ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);
       tiles[static_cast<std::size_t>(n.tile[Needs::kCout])].computed = true;
-      if (plans[slice.plan].takes_parts && !p.add) {
-        in_parts.resize(tiles.size(), false);
-        in_parts[static_cast<std::size_t>(n.tile[Needs::kA])] = true;
-        if (r.b != Tensor::kW) in_parts[static_cast<std::size_t>(n.tile[Needs::kB])] = true;
+      if (takes_parts) {
+        in_parts.resize(needs.size());
+        if (plans[slice.plan].takes_parts && !p.add)
+          in_parts.push_back(Slots{1U << Needs::kA | static_cast<unsigned>(r.b != Tensor::kW) << Needs::kB});
       }
       needs.push_back(n);
     }
-  if (!in_parts.empty()) {
-    in_parts.resize(tiles.size(), false);
-    for (std::size_t i = 0; i < tiles.size(); ++i) // whatever is computed fills what is read
-      if (tiles[i].computed) in_parts[i] = true;
-    parts = join_tiles(tiles, needs, in_parts, npu.lanes());
+  }
+  if (takes_parts) {
+    in_parts.resize(needs.size());
+    parts = join_tiles(tiles, needs, in_parts, runs, npu.lanes(), npu.spm_rows());
+    share_places(tiles, needs, parts, npu.spm_rows());
   }
   for (Tile &t : tiles)
     t.form = forms.number_of(t.rect, place_at(t, 0));

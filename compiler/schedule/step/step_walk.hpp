@@ -120,6 +120,10 @@ private:
   static std::vector<PhasePlan> plans_by_lines(const Section &section);
   void cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines, std::uint32_t share) const;
   void cut_run(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t share, bool in_parts);
+  std::uint32_t row_of_image(std::pair<std::size_t, std::size_t> run) const;
+  void part_gradients(Section &section, std::uint32_t lines) const;
+  void cut_run_finely(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t ranges,
+                      bool dx_alone);
   void change_pair(Section &one, Section &other);
   std::vector<std::vector<std::size_t>> pairs_to_weave();
   std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;

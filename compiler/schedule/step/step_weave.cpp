@@ -2,6 +2,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/schedule/step/step_guest.hpp"
 #include "compiler/schedule/step/step_walk.hpp"
 #include "compiler/spm/residency.hpp"
 
@@ -14,7 +15,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Lines of the largest bands that woven sections are cut into to begin with, and their windows.
-constexpr std::uint32_t kMostLines = 4096, kBandWindow = 6;
+constexpr std::uint32_t kMostLines = 4096, kBandWindow = 6, kShortWindow = 2;
 /// Tiles of a section take one part of so many of the scratchpad, of a longer run of sections also fewer.
 constexpr std::uint32_t kPairShare = 2, kRunShare = 4;
 
@@ -128,6 +129,52 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
   }
 }
 
+/// Lines of a row of the images that a section of the run reads; 0: none does.
+std::uint32_t StepWalk::row_of_image(std::pair<std::size_t, std::size_t> run) const {
+  for (std::size_t s = run.first; s < run.second; ++s)
+    if (const Layer &layer = layers_[sections_[s].layer]; layer.image) return line_width(layer);
+  return 0;
+}
+
+/// Gives dX of the section a phase of its own, in bands, and behind it dW, where it can.
+void StepWalk::part_gradients(Section &section, std::uint32_t lines) const {
+  const std::vector<std::vector<PhasePlan>> &alternatives = section.choice->alternatives;
+  const auto split = std::find_if(alternatives.begin(), alternatives.end(), splits);
+  if (split == alternatives.end()) return;
+  std::vector<PhasePlan> plans = *split;
+  std::swap(plans.front(), *std::find_if_not(plans.begin(), plans.end(), is_dw));
+  const std::vector<PhasePlan> dw(plans.begin() + 1, plans.end());
+  plans.resize(1);
+  cut_into_bands(section, plans, lines, kPairShare);
+  plans = section.plans;
+  plans.insert(plans.end(), dw.begin(), dw.end());
+  set(section, std::move(plans));
+}
+
+/// Cuts the run into bands whose images stay in tiles of parts, in less room: layers that read no image take half of a
+/// band at a time, and what the last one computes comes in so many ranges of columns. `dx_alone`: layers that read an
+/// image take dW behind dX, those before them are woven with the one and those behind them with the other.
+void StepWalk::cut_run_finely(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t ranges,
+                              bool dx_alone) {
+  cut_run(run, lines, kPairShare, true);
+  for (std::size_t s = run.first; s < run.second; ++s) {
+    Section &section = sections_[s];
+    const bool reads_image = layers_[section.layer].image;
+    if (reads_image && dx_alone) part_gradients(section, lines);
+    std::vector<PhasePlan> plans = section.plans;
+    for (PhasePlan &p : plans) {
+      if (reads_image && is_dw(p)) continue;
+      p.window = kShortWindow;
+      if (reads_image) continue;
+      p.tile.m = (p.tile.m + 1) / 2;
+      if (s + 1 != run.second) continue;
+      std::uint32_t &side = s < forward_sections() ? p.tile.n : p.tile.k;
+      side = (side + ranges - 1) / ranges;
+    }
+    set(section, std::move(plans));
+  }
+}
+
 /// Cuts all sections of the run into bands. `in_parts`: an image that one computes stays for the others of it, in tiles
 /// of all channels.
 void StepWalk::cut_run(std::pair<std::size_t, std::size_t> run, std::uint32_t lines, std::uint32_t share,
@@ -163,6 +210,12 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
     for (const std::uint32_t share : {kPairShare, kRunShare})
       for (const bool in_parts : {false, true})
         bands.emplace_back([=] { cut_run(run, lines, share, in_parts); });
+  const std::uint32_t row = row_of_image(run);
+  for (std::uint32_t lines = 2 * row; row > 0 && lines < layer.m && lines <= kMostLines; lines *= 2)
+    for (const std::uint32_t ranges : {1U, 2U, 3U})
+      for (const bool dx_alone : {false, true})
+        if (!dx_alone || section > forward_sections())
+          bands.emplace_back([=] { cut_run_finely(run, lines, ranges, dx_alone); });
   Trials trials = trials_of(run.first, run.second, run.first, run.second);
   keep_gains(trials, bands, best);
   trials.more = [&](std::size_t i) { return i < changes && (i < patience || best < apart); };

@@ -1,0 +1,196 @@
+// Images of a batch that lie in one place of the scratchpad by turns, between the layers that compute and read them.
+#include "compiler/schedule/step/step_search.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/verify/verify.hpp"
+#include "tests/compiler/bottleneck.hpp"
+#include "tests/compiler/step_run.hpp"
+#include "tests/support/cases.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+/// A woven bottleneck, in bands of images of which the scratchpad has room for one.
+struct Images : Bottleneck {
+  explicit Images(const char *name = "test8", std::uint32_t batch = 3, std::uint32_t height = 60)
+      : Bottleneck(name, height, 1, batch) {
+    npu.spm_bytes = static_cast<std::uint32_t>(1100 / npu.spm_banks * npu.spm_banks * 2 * npu.lanes());
+    in_bands(2, 2, 1);
+  }
+  void in_bands(std::uint32_t reduce, std::uint32_t conv3x3, std::uint32_t expand) {
+    cut(0, {reduce * conv.width, 16, 12});
+    cut(1, {conv3x3 * conv.width, 108, 10});
+    cut(2, {expand * conv.width, 10, 13});
+  }
+  std::uint32_t most_tenants() const {
+    std::uint32_t most = 0;
+    const Layout own = layout();
+    const TileWalk walk(plans, layers, own, npu);
+    for (const Tile &t : walk.table().tiles)
+      most = std::max(most, t.tenants);
+    return most;
+  }
+};
+
+/// Bytes of Y of the layer.
+std::uint64_t bytes_of_y(const Compiled &step, std::uint32_t layer) {
+  const Traffic &y = step.traffic[layer][static_cast<std::size_t>(Tensor::kY)];
+  return y.read_bytes + y.write_bytes;
+}
+
+TEST(TileTenants, NoImageReachesMemory) {
+  const Images images;
+  EXPECT_GE(images.most_tenants(), 2U);
+  const Compiled step = images.compile();
+  EXPECT_EQ(bytes_of_y(step, 0), 0U);
+  EXPECT_EQ(bytes_of_y(step, 1), 0U);
+  expect_golden(step, images.npu, 1);
+}
+
+TEST(TileTenants, ThoseWithRoomForTwoHaveTheirOwnPlaces) {
+  Images images("test8", 2);
+  images.npu.spm_bytes *= 2;
+  images.in_bands(2, 2, 1); // anywhere in it
+  EXPECT_EQ(images.most_tenants(), 1U);
+  EXPECT_EQ(bytes_of_y(images.compile(), 0), 0U);
+}
+
+/// All images are computed before one of them is read.
+TEST(TileTenants, NoneComesBeforeThePlaceIsFree) {
+  Images images;
+  images.plans[1].woven = false;
+  EXPECT_EQ(images.most_tenants(), 1U);
+  EXPECT_GT(bytes_of_y(images.compile(), 0), 0U);
+}
+
+/// The first rows of an image may come once those of the one before it have been read, and no sooner.
+TEST(TileTenants, NoneComesWhileItsRowsAreRead) {
+  const Images images("test8", 2);
+  const Layout layout = images.layout();
+  const std::size_t bands = images.conv.height / 2, all = 2 * bands;
+  const auto tenants = [&](std::size_t read) { // bands of the first image before one of the second is computed
+    const std::vector<Slice> order{{0, 0, bands, 0, true},          {1, 0, read, 0, false},
+                                   {0, bands, bands + 1, 0, false}, {1, read, bands, 0, false},
+                                   {0, bands + 1, all, 0, false},   {1, bands, all, 0, false},
+                                   {2, 0, 2 * all, 0, false}};
+    const TileWalk walk(images.plans, images.layers, layout, images.npu, order);
+    std::uint32_t most = 0;
+    for (const Tile &t : walk.table().tiles)
+      most = std::max(most, t.tenants);
+    return most;
+  };
+  EXPECT_EQ(tenants(0), 1U);
+  EXPECT_EQ(tenants(1), 1U) << "the second band reads a row of the first";
+  EXPECT_EQ(tenants(2), 2U);
+  EXPECT_EQ(tenants(bands - 1), 2U);
+  EXPECT_EQ(tenants(bands), 1U) << "it needs the place no more";
+}
+
+/// A layer behind the others finds the images in memory.
+TEST(TileTenants, LaterRunsLoadThem) {
+  Images images;
+  std::vector<Layer> layers = images.layers;
+  layers.push_back(make_layer(images.conv.m(), 12, 7));
+  layers.back().input = layers.front().name;
+  images.take(std::move(layers));
+  images.CutLayers::cut(3, {images.conv.width, 12, 7}, Sharing::kTurns);
+  EXPECT_GE(images.most_tenants(), 2U);
+  const Compiled step = images.compile();
+  const Traffic &y = step.traffic[0][static_cast<std::size_t>(Tensor::kY)];
+  const std::uint64_t once = std::uint64_t{images.conv.m()} * 12 * 2;
+  EXPECT_GE(y.write_bytes, once);
+  EXPECT_LT(y.write_bytes, 2 * once);
+  EXPECT_EQ(y.read_bytes, y.write_bytes);
+  expect_golden(step, images.npu, 2);
+}
+
+/// They need not have all of an image at once.
+TEST(TileTenants, LaterRunsReadBandsOfTheirOwn) {
+  Images images;
+  images.layers.push_back(images.layers[1]);
+  images.layers[3].name = "l3";
+  images.layers[3].index = 3;
+  images.CutLayers::cut(3, {images.conv.width, 108, 10}, Sharing::kTurns).takes_parts = false;
+  const Layout layout = images.layout();
+  const TileWalk walk(images.plans, images.layers, layout, images.npu);
+  std::uint32_t loaded = 0;
+  for (const Tile &t : walk.table().tiles)
+    if (t.binding == layout.place(0, Tensor::kY) && !t.computed) {
+      ++loaded;
+      EXPECT_LE(t.rect.rows, 3 * images.conv.width) << "a row and its halo";
+    }
+  EXPECT_EQ(loaded, images.conv.batch * images.conv.height);
+  EXPECT_GE(images.most_tenants(), 2U);
+  expect_golden(images.compile(), images.npu, 3);
+}
+
+/// ResNet-50's conv2_2: two of its images take more than the scratchpad.
+TEST(TileTenants, StepsKeepLargeImages) {
+  Convolution conv;
+  conv.batch = 4;
+  conv.height = conv.width = 56;
+  conv.channels = conv.out_channels = 64;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
+  Images names;
+  names.take({make_layer(conv.m(), 256, 64, false), image_layer(conv), make_layer(conv.m(), 64, 256)});
+  std::vector<Layer> layers = names.layers;
+  layers[1].input = layers[0].name;
+  layers[2].input = layers[1].name;
+  const Machine npu = load_config("small");
+  StepOptions options;
+  options.pass = Pass::kForward;
+  options.layer_plans = 12;
+  options.step_plans = 20;
+  const SearchedStep found = search_step(layers, npu, options);
+  const Compiled step = compile_plans(layers, Pass::kForward, found.plans, npu);
+  EXPECT_EQ(bytes_of_y(step, 0), 0U);
+  EXPECT_EQ(bytes_of_y(step, 1), 0U);
+  EXPECT_LT(found.cost, 740'000U) << "854,692 where images go through memory";
+}
+
+/// Bits do not depend on what is cut how, on one or several cores, stored or not.
+TEST(TileTenants, AreGolden) {
+  std::uint64_t shared = 0, compiled = 0;
+  for (std::uint64_t seed = 1; seed <= test::cases(60); ++seed) {
+    std::mt19937_64 rng(seed);
+    const auto up_to = [&](std::uint32_t most) { return static_cast<std::uint32_t>(1 + rng() % most); };
+    const char *npus[] = {"test8", "test6x10", "test8c2", "test8c4"};
+    Images images(npus[seed % 4], 1 + up_to(3), 12 * (3 + up_to(2)));
+    images.in_bands(up_to(4), up_to(4), up_to(3));
+    if (rng() % 3 == 0) images.cut(2, {up_to(12), up_to(10), up_to(13)});
+    for (PhasePlan &plan : images.plans)
+      plan.window = up_to(4);
+    images.plans[2].woven = rng() % 4 != 0;
+    SCOPED_TRACE(fmt::format("seed {} on {}", seed, npus[seed % 4]));
+    if (!allocate(images.plans, images.layers, images.layout(), images.npu)) continue;
+    ++compiled;
+    shared += images.most_tenants() > 1 ? 1 : 0;
+    expect_golden(images.compile(), images.npu, seed);
+  }
+  EXPECT_GT(shared, test::cases(60) / 6) << "of " << compiled;
+}
+
+/// The verifier of programs sees an image that comes to lie in rows that are still to be read, or elsewhere.
+TEST(TileTenants, VerifyProgramSeesWhatLiesWhere) {
+  const Images images;
+  const std::uint32_t second = images.conv.height * images.conv.width;
+  const auto problem = [&](std::uint32_t layer, std::uint32_t row, bool result, std::int32_t by) {
+    Program program = *allocate(images.plans, images.layers, images.layout(), images.npu);
+    const auto changed = std::find_if(program.actions.begin(), program.actions.end(), [&](const Action &a) {
+      return a.computes() && a.layer == layer && a.row >= row;
+    });
+    Spot &spot = result ? changed->place : changed->in.a;
+    spot.row = static_cast<std::uint32_t>(static_cast<std::int32_t>(spot.row) + by);
+    return verify_program(program, images.layout(), images.npu);
+  };
+  for (const std::uint32_t row : {0U, second, 2 * second}) {
+    EXPECT_EQ(problem(0, row, true, 0), "");
+    EXPECT_NE(problem(0, row, true, 2), "");
+    EXPECT_NE(problem(0, row, true, 40), "");
+    EXPECT_NE(problem(1, row + 10, false, 2), "");
+    EXPECT_NE(problem(1, row + 10, false, -2), "");
+  }
+}
+
+} // namespace
+} // namespace gradweave::compiler
