@@ -16,7 +16,13 @@ namespace {
 std::int32_t least_row(const Axis &axis) { return floor_div(axis.least, static_cast<std::int32_t>(axis.in_stride)); }
 std::int32_t most_row(const Axis &axis) { return floor_div(axis.most, static_cast<std::int32_t>(axis.in_stride)); }
 
-ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool by_rows, const NpuConfig &npu) {
+/// As many parts of the weights as there are lanes for.
+std::size_t most_weight_parts(const ImageWork &work, const NpuConfig &npu) {
+  return std::clamp<std::size_t>(npu.lanes() / work.taps, 1, work.channels);
+}
+
+ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool by_rows, std::size_t weight_parts,
+                            const NpuConfig &npu) {
   const std::uint32_t lanes = npu.lanes();
   const std::size_t c = work.channels;
   ImageLayout l;
@@ -43,7 +49,7 @@ ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool b
   for (std::uint32_t q = 0; q < work.rows.in_stride; ++q)
     l.in.push_back(place.add(l.in_rows, l.guard * lanes + loaded * c));
   PlaceLayout first_place = place, second_place = place;
-  l.weight_parts = std::clamp<std::size_t>(lanes / work.taps, 1, c);
+  l.weight_parts = weight_parts;
   l.weights = first_place.add(divide_up(c, l.weight_parts), l.weight_parts * work.taps);
   if (by_rows) l.paired = second_place.add(lines, c, true);
   if (l.width > 1) l.some_copies = second_place.add(lines, l.copies * c, by_rows);
@@ -158,7 +164,9 @@ std::optional<ImageLayout> choose(const ImageWork &work, bool by_rows, const Npu
   std::optional<ImageLayout> best;
   for (const std::size_t cols : part_sizes(work.cols.positions()))
     for (const std::size_t rows : part_sizes(work.rows.positions())) {
-      ImageLayout layout = image_layout_of(work, {rows, cols}, by_rows, npu);
+      ImageLayout layout = image_layout_of(work, {rows, cols}, by_rows, 1, npu);
+      if (!image_fits(work, layout, npu)) // parts take runs of their own
+        layout = image_layout_of(work, {rows, cols}, by_rows, most_weight_parts(work, npu), npu);
       if (!image_fits(work, layout, npu)) continue;
       const std::uint64_t areas =
           work.batch * divide_up(work.rows.positions(), rows) * divide_up(work.cols.positions(), cols);

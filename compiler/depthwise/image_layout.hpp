@@ -57,8 +57,8 @@ struct ImageLayout {
   /// a tap or two.
   bool by_rows = false;
   std::size_t copies = 1; ///< of the weights, that are made one by one
-  /// What weights are spread from, by the first area alone: results take the place of it. Channels by taps, as many
-  /// parts of the channels side by side as there are lanes for.
+  /// What weights are spread from, by the first area alone: results take the place of it. Channels by taps,
+  /// parts of the channels side by side.
   PlaceTile weights;
   std::size_t weight_parts = 1;
   /// In the second place: taps by some copies of channels, if there are several pixels. By rows: pairs of taps, once

@@ -201,7 +201,7 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
   Layer middle = depthwise(12, 6, 3);
   middle.vector = true;
   std::vector<Layer> layers = layers_around(middle);
-  layers.front().k = 16; // for as long as the section
+  layers.front().k = 24; // for as long as the section
   StepOptions options;
   options.layer_plans = 12;
   options.step_plans = 60;
@@ -217,7 +217,7 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
 }
 
 TEST(VectorLayers, OfAStepFitTheirShareOrAreTheArrays) {
-  std::vector<Layer> layers = layers_around(depthwise(12, 6, 2)), large = layers_around(depthwise(12, 6, 4)),
+  std::vector<Layer> layers = layers_around(depthwise(12, 6, 2)), large = layers_around(depthwise(12, 6, 8)),
                      fits = layers;
   choose_vector_layers_of_step(fits, Pass::kBoth, load_config("test8v2"));
   EXPECT_EQ(count_of_unit(fits), 1U);
