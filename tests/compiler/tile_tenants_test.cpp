@@ -67,14 +67,14 @@ TEST(TileTenants, NoneComesWhileItsRowsAreRead) {
 TEST(TileTenants, LaterRunsLoadThem) {
   Images images;
   std::vector<Layer> layers = images.layers;
-  layers.push_back(make_layer(images.conv.m(), 12, 7));
+  layers.push_back(make_layer(images.conv.m(), 8, 7));
   layers.back().input = layers.front().name;
   images.take(std::move(layers));
-  images.CutLayers::cut(3, {images.conv.width, 12, 7}, Sharing::kTurns);
+  images.CutLayers::cut(3, {images.conv.width, 8, 7}, Sharing::kTurns);
   EXPECT_GE(images.most_tenants(), 2U);
   const Compiled step = images.compile();
   const Traffic &y = step.traffic[0][static_cast<std::size_t>(Tensor::kY)];
-  const std::uint64_t once = std::uint64_t{images.conv.m()} * 12 * 2;
+  const std::uint64_t once = std::uint64_t{images.conv.m()} * 8 * 2;
   EXPECT_GE(y.write_bytes, once);
   EXPECT_LT(y.write_bytes, 2 * once);
   EXPECT_EQ(y.read_bytes, y.write_bytes);
@@ -87,7 +87,7 @@ TEST(TileTenants, LaterRunsReadBandsOfTheirOwn) {
   images.layers.push_back(images.layers[1]);
   images.layers[3].name = "l3";
   images.layers[3].index = 3;
-  images.CutLayers::cut(3, {images.conv.width, 108, 10}, Sharing::kTurns).takes_parts = false;
+  images.CutLayers::cut(3, {images.conv.width, 72, 8}, Sharing::kTurns).takes_parts = false;
   const Layout layout = images.layout();
   const TileWalk walk(images.plans, images.layers, layout, images.npu);
   std::uint32_t loaded = 0;
@@ -129,7 +129,7 @@ TEST(TileTenants, StepsKeepLargeImages) {
 /// Bits do not depend on what is cut how, on one or several cores, stored or not.
 TEST(TileTenants, AreGolden) {
   std::uint64_t shared = 0, compiled = 0;
-  for (std::uint64_t seed = 1; seed <= test::cases(60); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::cases(24); ++seed) {
     const char *npus[] = {"test8", "test6x10", "test8c2", "test8c4"};
     const Images images = random_images(npus[seed % 4], seed);
     SCOPED_TRACE(fmt::format("seed {} on {}", seed, npus[seed % 4]));
@@ -138,7 +138,7 @@ TEST(TileTenants, AreGolden) {
     shared += images.most_tenants() > 1 ? 1 : 0;
     expect_golden(images.compile(), images.npu, seed);
   }
-  EXPECT_GT(shared, test::cases(60) / 6) << "of " << compiled;
+  EXPECT_GT(shared, test::cases(24) / 6) << "of " << compiled;
 }
 
 /// The verifier of programs sees an image that comes to lie in rows that are still to be read, or elsewhere.
