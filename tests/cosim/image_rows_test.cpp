@@ -1,5 +1,5 @@
-// Products that read one row of an image each, on the RTL: every bit of the golden products, whatever the bus does, and
-// the counters of the timing model.
+// Products that read one row of an image each, and images that share a place, on the RTL: every bit of the golden
+// products, whatever the bus does, and the counters of the timing model.
 #include "compiler/spm/residency.hpp"
 #include "tests/compiler/bottleneck.hpp"
 #include "tests/compiler/step_run.hpp"
@@ -23,6 +23,19 @@ TEST_P(ImageRowsOnRtl, AreGolden) {
     ASSERT_NO_FATAL_FAILURE(expect_golden(net.compile(), net.npu, seed, run_rtl));
   }
   EXPECT_GT(rows, 200U);
+}
+
+/// And images that lie in one place by turns.
+TEST_P(ImageRowsOnRtl, ImagesByTurnsAreGolden) {
+  std::uint32_t shared = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Images net = random_images(GetParam(), seed);
+    if (net.most_tenants() == 1 || !allocate(net.plans, net.layers, net.layout(), net.npu)) continue;
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    ++shared;
+    ASSERT_NO_FATAL_FAILURE(expect_golden(net.compile(), net.npu, seed, run_rtl));
+  }
+  EXPECT_GT(shared, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, ImageRowsOnRtl,
