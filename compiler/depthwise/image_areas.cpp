@@ -125,8 +125,9 @@ private:
 
   /// Column of a tile of the image that has the pixel, where columns `inside` are loaded.
   std::size_t column(std::int32_t pixel, const PixelRange &inside) const {
-    return static_cast<std::size_t>(static_cast<std::int32_t>(layout_.guard * lanes_) +
-                                    (pixel - inside.first) * static_cast<std::int32_t>(work_.channels));
+    const auto first = static_cast<std::int32_t>(layout_.guard * lanes_);
+    const std::int32_t at = first + (pixel - inside.first) * static_cast<std::int32_t>(work_.channels);
+    return static_cast<std::size_t>(at);
   }
   std::size_t column(std::int32_t pixel) const { return column(pixel, inside_); }
 

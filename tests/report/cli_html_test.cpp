@@ -84,6 +84,10 @@ TEST_F(CliHtml, SearchAndTrainWritePages) {
                                         "--step-plans", "4", "--check", "functional", "--json", "r.json"});
   const Json report = Json::parse(read_file(work() / "r.json"));
   EXPECT_EQ(report["step_falls"].back()["cost"], report["step_cycles"]);
+  std::uint64_t moved = 0;
+  for (const Json &tensor : report["step_traffic"])
+    moved += tensor["read_bytes"].get<std::uint64_t>() + tensor["write_bytes"].get<std::uint64_t>();
+  EXPECT_EQ(moved, report["step_bytes"]);
   EXPECT_NE(searched.find("PASS: the step ran"), std::string::npos);
   const std::string trained =
       page_of({"train", "--model", "mlp_fashion", "--data", "synthetic", "--steps", "3", "--batch", "4"});
