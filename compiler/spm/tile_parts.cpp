@@ -92,6 +92,7 @@ template <typename Take> void Joiner::for_groups(const Ids &ids, const Take &tak
 }
 
 void Joiner::part_runs(const std::vector<std::uint32_t> &runs) {
+  if (runs.size() < 2) return;
   struct Group {
     std::uint32_t first = kNever, end = 0; ///< products of the runs that compute it
     bool read = false;                     ///< by these
