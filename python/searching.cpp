@@ -42,6 +42,7 @@ cli::SearchRequest search_request(py::dict given, std::string &html) {
   options.take("plans", request.plans, 1, kMostPlans);
   options.take("step_plans", request.step_plans, 0, ~std::uint64_t{0});
   options.take("start", request.start);
+  options.take("weave_again", request.weave_again);
   std::string objective(compiler::to_string(request.objective));
   options.take("objective", objective);
   request.objective = compiler::parse_objective(objective);

@@ -30,6 +30,7 @@ std::string reproduce(const SearchRequest &a) {
   command.add("", "--plans", std::to_string(a.plans));
   command.add("", "--step-plans", std::to_string(a.step_plans));
   if (a.start != "reuse") command.add("", "--start", a.start);
+  if (a.weave_again) command.add_word("--weave-again");
   if (a.objective != compiler::Objective::kCycles)
     command.add("", "--objective", std::string(compiler::to_string(a.objective)));
   if (a.backend.empty()) return command.text();
@@ -63,6 +64,9 @@ void check_search(const SearchRequest &request) {
   runtime::parse_data_kind(request.data);
   if (request.start != "reuse" && request.start != "placement")
     throw std::invalid_argument(fmt::format("--start: {} is none of reuse, placement", request.start));
+  if (request.weave_again && (request.start != "reuse" || request.objective != compiler::Objective::kCycles))
+    throw std::invalid_argument(
+        "--weave-again: goes with --start reuse and --objective cycles; leave it out, or these");
 }
 
 NetworkSearch search_network(const SearchRequest &request, const Work &work,
@@ -70,7 +74,8 @@ NetworkSearch search_network(const SearchRequest &request, const Work &work,
   return evaluation::search_network(
       work.layers, work.npu, work.compile.pass,
       {request.plans, request.step_plans,
-       request.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse, request.objective},
+       request.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse, request.objective,
+       request.weave_again},
       progress);
 }
 
@@ -119,6 +124,7 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"plans", a.plans},
           {"step_plans", a.step_plans},
           {"start", a.start},
+          {"weave_again", a.weave_again},
           {"layers", std::move(layers)},
           {"objective", std::string(compiler::to_string(a.objective))},
           {"cost_unit", std::string(compiler::unit_of(a.objective))},

@@ -17,6 +17,7 @@ struct SearchRequest {
   std::uint64_t plans = 100, step_plans = 300;
   std::string backend; ///< that runs and checks the step; empty: none
   std::string data = "normal", start = "reuse";
+  bool weave_again = false;          ///< see compiler::StepOptions
   std::string program = "gradweave"; ///< how the command was called
   compiler::Objective objective = compiler::Objective::kCycles;
   std::uint64_t seed = 1;

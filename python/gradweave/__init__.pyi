@@ -214,6 +214,7 @@ def search(
     plans: Optional[int] = ...,
     step_plans: Optional[int] = ...,
     start: Optional[str] = ...,
+    weave_again: Optional[bool] = ...,
     objective: Optional[str] = ...,
     check: Optional[str] = ...,
     data: Optional[str] = ...,

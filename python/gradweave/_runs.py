@@ -239,6 +239,7 @@ def search(
     plans=None,
     step_plans=None,
     start=None,
+    weave_again=None,
     objective=None,
     check=None,
     data=None,
@@ -251,6 +252,7 @@ def search(
         plans: plans to simulate for each layer, pass and order; None: 100.
         step_plans: changes of the whole step to simulate; None: 300.
         start: reuse (default) or placement: what the search of the step begins with.
+        weave_again: True: weaves the fastest step once more, also with plans that move less; more work.
         objective: what the searches minimise: cycles (default), energy, or edp.
         check: backend that runs the step with data, every bit checked; None: none. `data`, `seed`: its data.
         html: file for the same as a page to look at.

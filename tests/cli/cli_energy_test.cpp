@@ -104,6 +104,10 @@ TEST_F(CliEnergy, SearchOfAStepToo) {
   EXPECT_NEAR(edp.at("step_cost").get<double>(),
               edp.at("step_energy").at("total_pj").get<double>() * edp.at("step_cycles").get<double>() / 1000, 0.5);
   EXPECT_TRUE(energy.contains("paper_cost") && !energy.contains("paper_cycles"));
+  const CommandResult again = run({"search", "--model", "t.csv", "--objective", "energy", "--weave-again"});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_NE(again.err.find("--weave-again: goes with --start reuse and --objective cycles"), std::string::npos)
+      << again.err;
   const CommandResult wrong = run({"search", "--model", "t.csv", "--npu", "test8", "--objective", "power"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("--objective: unknown objective 'power'; use one of: cycles, energy, edp"),

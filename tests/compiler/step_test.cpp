@@ -226,6 +226,7 @@ TEST(Step, IsTheSameWithAnyNumberOfThreads) {
     options.layer_plans = 12;
     options.step_plans = 60;
     options.start = start;
+    options.weave_again = start == StepStart::kReuse;
     options.threads = threads;
     return told(search_step(of, on, options), of, on, Pass::kBoth);
   };
@@ -236,6 +237,20 @@ TEST(Step, IsTheSameWithAnyNumberOfThreads) {
       EXPECT_EQ(search(chain, several, start, threads), on_several) << threads;
     }
   }
+}
+
+TEST(Step, WovenAgainIsNoSlowerAndHasItsWorkMadeGood) {
+  const Machine npu = load_config("small");
+  const std::vector<Layer> layers = load_network("models/ncf.graph", 4).layers;
+  StepOptions options;
+  options.layer_plans = 12;
+  options.step_plans = 60;
+  const SearchedStep once = search_step(layers, npu, options);
+  options.weave_again = true;
+  const SearchedStep again = search_step(layers, npu, options);
+  EXPECT_LE(again.cost, once.cost);
+  EXPECT_GT(again.work.bursts, once.work.bursts);
+  EXPECT_GE(again.conventional_work.bursts, again.work.bursts * 3 / 4) << "a last walk came after it";
 }
 
 /// Not only between layers: a layer's own plans would take hours here.

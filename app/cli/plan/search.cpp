@@ -187,6 +187,9 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
                    "one before; placement keeps what the memory model would keep, and spends less on weaving")
       ->check(CLI::IsMember({"reuse", "placement"}))
       ->capture_default_str();
+  command->add_flag("--weave-again", a.weave_again,
+                    "At last weave the fastest step once more, also with plans of layers that move less: up to 0.5 % "
+                    "fewer cycles for about three quarters more work");
   command
       ->add_option_function<std::string>(
           "--objective",

@@ -159,6 +159,7 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
   options.layer_plans = effort.layer_plans;
   options.step_plans = effort.step_plans;
   options.start = effort.start;
+  options.weave_again = effort.weave_again;
   options.objective = effort.objective;
   if (progress)
     options.progress = [&](std::uint64_t part, std::uint64_t of) {

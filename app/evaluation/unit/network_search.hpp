@@ -40,7 +40,8 @@ struct SearchEffort {
   std::uint64_t step_plans = 300;  ///< changes of the whole step that are simulated, see compiler::StepOptions
   compiler::StepStart start = compiler::StepStart::kReuse;
   compiler::Objective objective = compiler::Objective::kCycles;
-  bool paper = true; ///< whether to time the paper's scheme, too; else LayerSearch::paper is 0
+  bool weave_again = false; ///< see compiler::StepOptions
+  bool paper = true;        ///< whether to time the paper's scheme, too; else LayerSearch::paper is 0
 };
 
 /// Called with the units of work done and to do; may throw.

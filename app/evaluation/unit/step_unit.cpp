@@ -64,12 +64,13 @@ std::string plans_key(const StepUnit &unit) {
 
 // Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 std::string key_of(const StepUnit &unit, std::string_view tool) {
-  const auto &[layers, npu, effort, plans, name, place] = unit;            // the last two say nothing
-  const auto &[layer_plans, step_plans, start, objective, paper] = effort; // results do not hold the paper's scheme
+  const auto &[layers, npu, effort, plans, name, place] = unit; // the last two say nothing
+  // Results do not hold the paper's scheme.
+  const auto &[layer_plans, step_plans, start, objective, weave_again, paper] = effort;
   Fingerprint key;
   key.add("step", fingerprint_of(layers), plans);
   if (objective != compiler::Objective::kCycles) key.add(objective, fingerprint(npu.energy), npu.clock_ghz);
-  return key.add(layer_plans, step_plans, start, fingerprint(npu), tool).hex();
+  return key.add(layer_plans, step_plans, start, weave_again, fingerprint(npu), tool).hex();
 }
 
 std::string to_text(const StepResult &r) {

@@ -28,22 +28,35 @@ void StepWalk::Guest::search_beside(const std::vector<std::uint32_t> &guests) {
     wanted.push_back({&walk_.layers_[section_.layer], Pass::kBackward, guest, true});
     wanted.push_back({&walk_.layers_[host_.layer], Pass::kBackward, walk_.npu_.spm_banks - guest, false});
   }
-  const std::uint64_t searched = walk_.beside_.work().bursts;
-  walk_.beside_.prepare(wanted, walk_.threads_);
-  walk_.work_.bursts += walk_.beside_.work().bursts - searched;
+  for (PlansBeside *beside : {&walk_.beside_, walk_.thrifty_beside_}) {
+    if (!beside) continue;
+    const std::uint64_t searched = beside->work().bursts;
+    beside->prepare(wanted, walk_.threads_);
+    walk_.work_.bursts += beside->work().bursts - searched;
+  }
 }
 
 /// With so many macro-banks, the last ones, for the gradient, and what search_beside() found for that.
 StepWalk::Guest::Banks StepWalk::Guest::give_banks(std::uint32_t guest) {
   const Machine &npu = walk_.npu_;
-  PlansBeside &beside = walk_.beside_;
-  Banks banks{guest, npu.spm_banks - guest, (npu.spm_banks - guest) * npu.bank_rows(), {}, {}};
-  banks.guests = beside.gradients(walk_.layers_[section_.layer], guest);
-  banks.hosts = beside.of(walk_.layers_[host_.layer], Pass::kBackward, banks.host);
+  Banks banks{guest, npu.spm_banks - guest, (npu.spm_banks - guest) * npu.bank_rows(), {}, {}, {}};
   const bool lies_there = std::all_of(host_.plans.begin(), host_.plans.end(), [&](const PhasePlan &p) {
     return std::max({p.split.shared.end(), p.split.other.end(), p.split.result.end()}) <= banks.host_rows;
   });
-  if (lies_there) banks.hosts.insert(banks.hosts.begin(), host_.plans);
+  if (lies_there) banks.hosts.push_back(host_.plans);
+  const auto add = [](PlansBeside::Plans &plans, const PlansBeside::Plans &more) {
+    plans.insert(plans.end(), more.begin(), more.end());
+  };
+  for (PlansBeside *beside : {&walk_.beside_, walk_.thrifty_beside_}) {
+    if (!beside) continue;
+    const std::size_t first_guest = banks.guests.size();
+    std::size_t host = beside == &walk_.beside_ ? 0 : banks.hosts.size();
+    add(banks.guests, beside->gradients(walk_.layers_[section_.layer], guest));
+    add(banks.hosts, beside->of(walk_.layers_[host_.layer], Pass::kBackward, banks.host));
+    for (; host < banks.hosts.size(); ++host)
+      for (std::size_t i = first_guest; i < banks.guests.size(); ++i)
+        banks.pairs.emplace_back(host, i);
+  }
   return banks;
 }
 
@@ -133,9 +146,9 @@ bool StepWalk::Guest::put_off(std::uint64_t changes) {
   for (const std::uint32_t guest : guests) {
     const Banks banks = give_banks(guest);
     Trials trials = this->trials();
-    trials.more = [&](std::size_t i) { return i < banks.hosts.size() * banks.guests.size(); };
+    trials.more = [&](std::size_t i) { return i < banks.pairs.size(); };
     trials.change = [&](std::size_t i) {
-      run_as(banks.hosts[i / banks.guests.size()], banks.guests[i % banks.guests.size()], banks);
+      run_as(banks.hosts[banks.pairs[i].first], banks.guests[banks.pairs[i].second], banks);
     };
     trials.kept = [&](std::size_t) { chosen = banks; };
     keep_gains(trials);

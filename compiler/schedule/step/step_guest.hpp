@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -42,6 +43,7 @@ private:
   struct Banks {
     std::uint32_t guest = 0, host = 0, host_rows = 0;
     PlansBeside::Plans guests, hosts;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs; ///< of both kinds, that are tried first
   };
 
   std::uint64_t cost_of_both();

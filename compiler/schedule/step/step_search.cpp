@@ -38,7 +38,10 @@ public:
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         threads_(options.threads != 0 ? options.threads : usable_cores()), walk_threads_(threads_),
         own_(layers, options.pass, layout_, npu, options.layer_plans, options.objective, [this] { tell_locked(); }),
-        beside_(own_.machine().tiles, options.layer_plans, options.objective, [this] { tell_locked(); }) {}
+        beside_(own_.machine().tiles, options.layer_plans, options.objective, [this] { tell_locked(); }),
+        thrifty_beside_(own_.machine().tiles, options.layer_plans, Objective::kEdp, [this] { tell_locked(); }),
+        weaves_again_(options.weave_again && options.step_plans > 0 && options.start == StepStart::kReuse &&
+                      options.objective == Objective::kCycles) {}
 
   SearchedStep run();
 
@@ -54,8 +57,11 @@ private:
   }
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
+  void weave_in_rounds(StepWalk &walk);
   SearchWork walk_from_conventional(bool to_go_on);
-  SearchWork try_conventional();
+  SearchWork go_on(const std::function<void(StepWalk &)> &work);
+  void keep_up(SearchWork &late);
+  void weave_thriftily();
   void count(const Walk &walk);
   static std::vector<Walk> best_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
@@ -81,7 +87,8 @@ private:
   Layout layout_;
   unsigned threads_, walk_threads_; ///< in all, and that a walk may use
   StepPlans own_;
-  PlansBeside beside_;
+  PlansBeside beside_, thrifty_beside_; ///< by the objective, and by energy times cycles
+  bool weaves_again_;                   ///< at last, with the latter, too
   SearchedStep found_;
   SearchWork together_; ///< of all walks
   Walk best_;           ///< the fastest of those that were woven, and of those from conventional plans
@@ -226,11 +233,16 @@ void StepSearch::weave(StepWalk &walk) {
     walk.try_strips(changes);
     walk.try_parts(changes);
   }
+  weave_in_rounds(walk);
+}
+
+void StepSearch::weave_in_rounds(StepWalk &walk) {
+  const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
   std::uint64_t before = 0;
   do {
     before = walk.cost();
     walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
-    if (!parts_first) walk.try_parts(changes);
+    if (npu_.cores == 1) walk.try_parts(changes);
     walk.try_putting_off(changes);
   } while (walk.cost() < before - before / kRoundGain);
 }
@@ -273,36 +285,59 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
   return work;
 }
 
-/// Tries the conventional plans that are known by now in the fastest walk: what that did.
-SearchWork StepSearch::try_conventional() {
+/// The fastest walk goes on: what that did.
+SearchWork StepSearch::go_on(const std::function<void(StepWalk &)> &work) {
   const SearchWork before = best_->work();
   const std::uint64_t improvements = best_->improvements();
-  best_->try_conventional();
+  const double seconds = walked_seconds_;
+  std::vector<Walk> walks;
+  walks.push_back(std::move(best_));
+  for_each(walks, [&](Walk &walk) { work(*walk); });
+  best_ = std::move(walks.front());
   found_.improvements += best_->improvements() - improvements;
   take(*best_);
-  SearchWork work = best_->work();
-  work.tried -= before.tried;
-  work.simulated -= before.simulated;
-  work.bursts -= before.bursts;
-  return work;
+  SearchWork done = best_->work();
+  done.tried -= before.tried;
+  done.simulated -= before.simulated;
+  done.bursts -= before.bursts;
+  done.seconds = walked_seconds_ - seconds;
+  return done;
 }
 
-/// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
-/// the step is searched from these, too, and the
-/// fastest walk tries them.
-void StepSearch::search_conventional() {
-  found_.work = own_.work();
-  found_.work += together_; // which has the bursts and the seconds of these:
-  found_.work.tried += beside_.work().tried;
-  found_.work.simulated += beside_.work().simulated;
-  SearchWork late;
+/// Gives the search for conventional plans as much work as that for the step has taken. As often as that finds faster
+/// ones, the step is searched from these, too, and the fastest walk tries them.
+void StepSearch::keep_up(SearchWork &late) {
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
   while (own_.search_conventional(found_.work.bursts, threads_, progress)) {
     const bool to_go_on = options_.start == StepStart::kReuse || late.bursts < together_.bursts / kLateShare;
     const SearchWork work = walk_from_conventional(to_go_on);
     late += work;
     found_.work += work;
-    if (options_.step_plans > 0) found_.work += try_conventional();
+    if (options_.step_plans > 0) found_.work += go_on([](StepWalk &walk) { walk.try_conventional(); });
+  }
+}
+
+/// The fastest walk goes on weaving, also with plans that move less. Offered from the beginning these gain nothing:
+/// what is woven first then has other plans, no better ones.
+void StepSearch::weave_thriftily() {
+  own_.prepare_thrifty(threads_);
+  found_.work += own_.thrifty_work();
+  best_->offer_thrifty(own_, thrifty_beside_);
+  found_.work += go_on([this](StepWalk &walk) { weave_in_rounds(walk); });
+  found_.work.tried += thrifty_beside_.work().tried;
+  found_.work.simulated += thrifty_beside_.work().simulated;
+}
+
+void StepSearch::search_conventional() {
+  found_.work = own_.work();
+  found_.work += together_; // which has the bursts and the seconds of these:
+  found_.work.tried += beside_.work().tried;
+  found_.work.simulated += beside_.work().simulated;
+  SearchWork late;
+  keep_up(late);
+  if (weaves_again_) {
+    weave_thriftily();
+    keep_up(late);
   }
   found_.conventional_work = own_.conventional_work();
 }

@@ -25,6 +25,9 @@ struct StepOptions {
   /// commands each: the time of a search is bounded by it.
   std::uint64_t step_plans = 300;
   StepStart start = StepStart::kReuse;
+  /// At last weaves once more, also with plans that move less (docs/search.md), for about three quarters more work. Not
+  /// from a placement, nor for another objective than cycles.
+  bool weave_again = false;
   /// What is minimised, of each layer and of the step.
   Objective objective = Objective::kCycles;
   /// Plans are searched in so many at most, and are the same with any number of them; 0: one for each core.

@@ -33,6 +33,12 @@ StepWalk::StepWalk(const std::vector<Layer> &layers, const Layout &layout, const
   });
 }
 
+void StepWalk::offer_thrifty(const StepPlans &own, PlansBeside &beside) {
+  thrifty_beside_ = &beside;
+  for (std::size_t s = 0; s < sections_.size(); ++s)
+    sections_[s].thrifty = own.thrifty(sections_[s].layer, s < forward_sections() ? Pass::kForward : Pass::kBackward);
+}
+
 void StepWalk::begin(std::size_t level) {
   for (Section &section : sections_) {
     const std::vector<OwnPlan> &levels = section.choice->levels;
@@ -168,6 +174,13 @@ void StepWalk::align_to_any(Section &section) {
   align(section, other.plans[changer_.pick(other.plans.size())]);
 }
 
+/// One of those that were searched for the layer by itself, half the time of those that move less.
+const std::vector<PhasePlan> &StepWalk::draw_plans(const Section &section, PlanChanger &draw) {
+  const bool thrifty = section.thrifty != nullptr && draw.pick(2) == 0;
+  const auto &plans = (thrifty ? section.thrifty : section.choice)->alternatives;
+  return plans[draw.pick(plans.size())];
+}
+
 void StepWalk::change(Section &section) {
   switch (changer_.pick(8)) {
   case 7:
@@ -182,7 +195,7 @@ void StepWalk::change(Section &section) {
     break;
   case 0:
   case 1:
-    set(section, section.choice->alternatives[changer_.pick(section.choice->alternatives.size())]);
+    set(section, draw_plans(section, changer_));
     break;
   case 2: {
     std::vector<PhasePlan> plans = section.plans;

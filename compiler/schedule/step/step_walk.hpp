@@ -24,6 +24,9 @@ public:
   StepWalk(const std::vector<Layer> &layers, const Layout &layout, const StepPlans &own, PlansBeside &beside,
            const std::function<void()> &progress, Objective objective = Objective::kCycles);
 
+  /// From here on takes layers' plans also from those of `own` that move less (StepPlans::thrifty()), and plans of
+  /// layers beside others also from `beside`, which must outlive the object.
+  void offer_thrifty(const StepPlans &own, PlansBeside &beside);
   /// Prices changes ahead in so many threads from here on. Plans and work are the same with any number.
   void use(unsigned threads) { threads_ = threads; }
 
@@ -73,12 +76,13 @@ private:
   struct Section {
     std::uint32_t layer = 0;
     const LayerPlans::Choice *choice = nullptr;
-    std::vector<PhasePlan> plans;     ///< without products
-    std::vector<std::uint64_t> array; ///< cycles that each of them takes at least
-    bool woven = false;               ///< its first phase runs together with those before it
-    bool parts = false;               ///< PhasePlan::takes_parts of its phases
-    bool alone = false;               ///< takes over no tiles from the sections before
-    std::uint32_t reach = 0;          ///< PhasePlan::reach of its phases
+    const LayerPlans::Choice *thrifty = nullptr; ///< plans that move less, if they are offered
+    std::vector<PhasePlan> plans;                ///< without products
+    std::vector<std::uint64_t> array;            ///< cycles that each of them takes at least
+    bool woven = false;                          ///< its first phase runs together with those before it
+    bool parts = false;                          ///< PhasePlan::takes_parts of its phases
+    bool alone = false;                          ///< takes over no tiles from the sections before
+    std::uint32_t reach = 0;                     ///< PhasePlan::reach of its phases
     std::uint32_t later = 0; ///< its dW, if it has a phase of its own, is woven with the section so many behind
     std::shared_ptr<const std::vector<PhasePlan>> unit = {}; ///< its phases, if the vector unit computes them
 
@@ -111,6 +115,7 @@ private:
 
   void set(Section &section, std::vector<PhasePlan> plans) const;
   void run_like(Section &section, const Section &like) const;
+  static const std::vector<PhasePlan> &draw_plans(const Section &section, PlanChanger &draw);
   void change(Section &section);
   void align(Section &section, const PhasePlan &like) const;
   void cut_like(Section &section, const Section &other) const;
@@ -206,6 +211,7 @@ private:
   const Machine &npu_;
   Judge judge_;
   PlansBeside &beside_;
+  PlansBeside *thrifty_beside_ = nullptr; ///< that move less, if they are offered
   const std::function<void()> &progress_;
   PlanChanger changer_;
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does

@@ -23,9 +23,7 @@ constexpr std::uint32_t kPairShare = 2, kRunShare = 4;
 
 /// A change of two sections that are woven.
 void StepWalk::change_pair(Section &one, Section &other) {
-  const auto take_alternative = [this](Section &section) {
-    set(section, section.choice->alternatives[weaver_.pick(section.choice->alternatives.size())]);
-  };
+  const auto take_alternative = [this](Section &section) { set(section, draw_plans(section, weaver_)); };
   const auto change_plans = [this](Section &section) {
     std::vector<PhasePlan> plans = section.plans;
     weaver_.change(plans, layers_[section.layer]);
@@ -216,6 +214,9 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
       for (const bool dx_alone : {false, true})
         if (!dx_alone || section > forward_sections())
           bands.emplace_back([=] { cut_run_finely(run, lines, ranges, dx_alone); });
+  for (Section *thrifty : {&one, &other})
+    for (std::size_t i = 0; thrifty->thrifty && i < thrifty->thrifty->alternatives.size(); ++i)
+      bands.emplace_back([=] { set(*thrifty, thrifty->thrifty->alternatives[i]); });
   Trials trials = trials_of(run.first, run.second, run.first, run.second);
   keep_gains(trials, bands, best);
   trials.more = [&](std::size_t i) { return i < changes && (i < patience || best < apart); };

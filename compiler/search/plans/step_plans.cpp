@@ -17,28 +17,36 @@ constexpr std::uint64_t kLeastPlans = 12;
 StepPlans::StepPlans(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
                      std::uint64_t plans, Objective objective, std::function<void()> tried)
     : layers_(layers), pass_(pass), layout_(layout), machine_(share_step(layers, pass, npu)), objective_(objective),
-      array_(machine_.tiles, machine_.unit ? std::min(plans, kLeastPlans) : plans, objective, tried) {
+      array_(machine_.tiles, machine_.unit ? std::min(plans, kLeastPlans) : plans, objective, tried),
+      thrifty_(machine_.tiles, machine_.unit ? std::min(plans, kLeastPlans) : plans, Objective::kEdp, tried) {
   if (machine_.unit) alone_.emplace(machine_.npu, plans, objective, std::move(tried));
 }
 
+/// Those of the array.
+std::vector<LayerPlans::Direction> StepPlans::directions() const {
+  std::vector<LayerPlans::Direction> all;
+  for_passes([&](std::size_t i, Pass pass) {
+    if (!layers_[i].vector) all.push_back({&layers_[i], pass});
+  });
+  return all;
+}
+
 void StepPlans::prepare(unsigned threads, const std::function<void()> &progress) {
-  std::vector<LayerPlans::Direction> directions;
   std::map<std::pair<std::string, Pass>, std::shared_ptr<const LayerPlans::Choice>> known; // by shape
   for_passes([&](std::size_t i, Pass pass) {
     const Layer &layer = layers_[i];
-    if (!layer.vector) {
-      directions.push_back({&layer, pass});
-      return;
-    }
+    if (!layer.vector) return;
     const auto [at, is_new] = known.try_emplace({shape_fingerprint(layer).hex(), pass});
     if (is_new) at->second = std::make_shared<const LayerPlans::Choice>(choice_of_unit(layer, pass));
     units_[{i, pass}] = at->second;
     sections_[{i, pass}] = std::make_shared<const std::vector<PhasePlan>>(
         section_phases(layer, static_cast<std::uint32_t>(i), pass, layout_, *machine_.unit));
   });
-  array_.prepare(directions, threads, progress);
-  if (alone_) alone_->prepare(directions, threads, progress);
+  array_.prepare(directions(), threads, progress);
+  if (alone_) alone_->prepare(directions(), threads, progress);
 }
+
+void StepPlans::prepare_thrifty(unsigned threads) { thrifty_.prepare(directions(), threads, {}); }
 
 /// Its only plan, by itself.
 LayerPlans::Choice StepPlans::choice_of_unit(const Layer &layer, Pass pass) const {
@@ -52,6 +60,10 @@ LayerPlans::Choice StepPlans::choice_of_unit(const Layer &layer, Pass pass) cons
 
 const LayerPlans::Choice &StepPlans::of(std::size_t layer, Pass pass) const {
   return layers_[layer].vector ? *units_.at({layer, pass}) : array_.of(layers_[layer], pass);
+}
+
+const LayerPlans::Choice *StepPlans::thrifty(std::size_t layer, Pass pass) const {
+  return layers_[layer].vector ? nullptr : &thrifty_.of(layers_[layer], pass);
 }
 
 const LayerPlans::Choice &StepPlans::alone(std::size_t layer, Pass pass) const {
@@ -68,6 +80,12 @@ SearchWork StepPlans::work() const {
   if (!alone_) return work;
   work += alone_->conventional_work();
   work += alone_->other_work();
+  return work;
+}
+
+SearchWork StepPlans::thrifty_work() const {
+  SearchWork work = thrifty_.conventional_work();
+  work += thrifty_.other_work();
   return work;
 }
 

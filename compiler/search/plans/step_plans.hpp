@@ -36,7 +36,12 @@ public:
         if (takes_part(layers_[i], Pass::kBackward)) take(i, Pass::kBackward);
   }
 
+  /// Searches for plans of the same layers by energy times cycles, in so many threads at most.
+  void prepare_thrifty(unsigned threads);
+
   const LayerPlans::Choice &of(std::size_t layer, Pass pass) const;
+  /// Plans that move less; of what prepare_thrifty() has searched. Null of a layer of the vector unit.
+  const LayerPlans::Choice *thrifty(std::size_t layer, Pass pass) const;
   /// Of a layer by itself.
   const LayerPlans::Choice &alone(std::size_t layer, Pass pass) const;
   /// The phases of a layer of the vector unit in the step; null of another.
@@ -50,8 +55,11 @@ public:
   /// Of the conventional plans of layers by themselves, and of the search for all plans.
   SearchWork conventional_work() const { return (alone_ ? *alone_ : array_).conventional_work(); }
   SearchWork work() const;
+  /// Of prepare_thrifty().
+  SearchWork thrifty_work() const;
 
 private:
+  std::vector<LayerPlans::Direction> directions() const;
   LayerPlans::Choice choice_of_unit(const Layer &layer, Pass pass) const;
 
   const std::vector<Layer> &layers_;
@@ -60,6 +68,7 @@ private:
   SharedMachine machine_;
   Objective objective_;
   LayerPlans array_;
+  LayerPlans thrifty_;
   std::optional<LayerPlans> alone_; ///< with all of the scratchpad, where there are sections
   using Key = std::pair<std::size_t, Pass>;
   std::map<Key, std::shared_ptr<const std::vector<PhasePlan>>> sections_;
