@@ -218,20 +218,27 @@ Parts Joiner::give_parts() {
 }
 
 void Joiner::drop_joined() {
-  Ids moved(tiles_.size(), -1);
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    if (whole_[i] != static_cast<std::int32_t>(i)) continue;
-    moved[i] = static_cast<std::int32_t>(count);
-    tiles_[count++] = tiles_[i];
-  }
-  tiles_.resize(count);
-  for (Needs &needs : needs_)
-    for (std::int32_t &id : needs.tile)
-      if (id >= 0) id = moved[static_cast<std::size_t>(id)];
+  std::vector<bool> joined(tiles_.size());
+  for (std::size_t i = 0; i < tiles_.size(); ++i)
+    joined[i] = whole_[i] != static_cast<std::int32_t>(i);
+  drop_tiles(tiles_, needs_, joined);
 }
 
 } // namespace
+
+void drop_tiles(std::vector<Tile> &tiles, std::vector<Needs> &needs, const std::vector<bool> &dropped) {
+  std::vector<std::int32_t> moved(tiles.size(), -1);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    if (dropped[i]) continue;
+    moved[i] = static_cast<std::int32_t>(count);
+    tiles[count++] = tiles[i];
+  }
+  tiles.resize(count);
+  for (Needs &of_product : needs)
+    for (std::int32_t &id : of_product.tile)
+      if (id >= 0) id = moved[static_cast<std::size_t>(id)];
+}
 
 std::vector<std::array<TilePart, 4>> join_tiles(std::vector<Tile> &tiles, std::vector<Needs> &needs,
                                                 const std::vector<Slots> &in_parts,

@@ -22,4 +22,7 @@ std::vector<std::array<TilePart, 4>> join_tiles(std::vector<Tile> &tiles, std::v
                                                 const std::vector<std::uint32_t> &runs, std::uint32_t lanes,
                                                 std::uint32_t spm_rows);
 
+/// Drops tiles that no product needs any more, and gives the others new numbers. `dropped`: of each tile.
+void drop_tiles(std::vector<Tile> &tiles, std::vector<Needs> &needs, const std::vector<bool> &dropped);
+
 } // namespace gradweave::compiler

@@ -1,4 +1,5 @@
 #include "compiler/spm/tile_tenants.hpp"
+#include "compiler/spm/tile_parts.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -32,7 +33,6 @@ private:
   bool alike(const Tenant &one, const Tenant &other);
   static bool may_follow(const std::vector<Use> &uses, const Tenant &next);
   void live_together(std::vector<Tenant>::const_iterator first, std::vector<Tenant>::const_iterator end);
-  void drop_shared();
 
   std::vector<Tile> &tiles_;
   std::vector<Needs> &needs_;
@@ -103,21 +103,6 @@ void Landlord::live_together(std::vector<Tenant>::const_iterator first, std::vec
   }
 }
 
-void Landlord::drop_shared() {
-  if (shared_.empty()) return;
-  std::vector<std::int32_t> moved(tiles_.size(), -1);
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    if (shared_[i]) continue;
-    moved[i] = static_cast<std::int32_t>(count);
-    tiles_[count++] = tiles_[i];
-  }
-  tiles_.resize(count);
-  for (Needs &needs : needs_)
-    for (std::int32_t &id : needs.tile)
-      if (id >= 0) id = moved[static_cast<std::size_t>(id)];
-}
-
 void Landlord::share(std::uint32_t spm_rows) {
   const std::vector<Tenant> all = candidates(spm_rows);
   for (auto first = all.cbegin(); first != all.cend();) {
@@ -134,7 +119,7 @@ void Landlord::share(std::uint32_t spm_rows) {
     live_together(first, next);
     first = next;
   }
-  drop_shared();
+  if (!shared_.empty()) drop_tiles(tiles_, needs_, shared_);
 }
 
 } // namespace
