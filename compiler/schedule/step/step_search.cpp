@@ -226,10 +226,9 @@ void StepSearch::search_together() {
 }
 
 void StepSearch::weave(StepWalk &walk) {
-  const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
   // Cores that share a scratchpad gain more by what stays in it than by weaving, which takes the room for that.
-  const bool parts_first = npu_.cores > 1;
-  if (parts_first) {
+  if (npu_.cores > 1) {
+    const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
     walk.try_strips(changes);
     walk.try_parts(changes);
   }
