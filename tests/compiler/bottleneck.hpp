@@ -29,6 +29,12 @@ struct Bottleneck : CutLayers {
   void cut(std::uint32_t layer, TileShape tile) { CutLayers::cut(layer, tile, Sharing::kTurns).woven = layer > 0; }
 };
 
+/// Bytes of Y of the layer that LOADs and STOREs move.
+inline std::uint64_t bytes_of_y(const Compiled &step, std::size_t layer) {
+  const Traffic &y = step.traffic[layer][static_cast<std::size_t>(Tensor::kY)];
+  return y.read_bytes + y.write_bytes;
+}
+
 /// One of few rows, taps one or two rows apart, and images, on the NPU; tiles of the 1 x 1 convolutions are random.
 inline Bottleneck random_bottleneck(const char *npu, std::uint64_t seed) {
   std::mt19937_64 rng(seed);

@@ -9,12 +9,6 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Bytes of Y of the layer.
-std::uint64_t bytes_of_y(const Compiled &step, std::uint32_t layer) {
-  const Traffic &y = step.traffic[layer][static_cast<std::size_t>(Tensor::kY)];
-  return y.read_bytes + y.write_bytes;
-}
-
 TEST(TileTenants, NoImageReachesMemory) {
   const Images images;
   EXPECT_GE(images.most_tenants(), 2U);
