@@ -59,6 +59,26 @@ TEST(Builder, GivesEachDropoutAStreamOfItsOwn) {
   EXPECT_EQ(streams, (std::vector<std::int64_t>{0, 1, 7, 8, 3, 9}));
 }
 
+TEST(Builder, TakesStreamsOf32Bits) {
+  const auto last_of = [](std::vector<std::optional<std::int64_t>> streams) {
+    return error_of([&](Builder &b) {
+      TensorId x = b.input("x", ElementType::kFp32, {2});
+      const TensorId key = b.input("key", ElementType::kInt32, {2});
+      for (const auto &stream : streams) {
+        Attributes attributes{{"ratio", 0.5}};
+        if (stream) attributes.set("stream", *stream);
+        x = b.add("Dropout", {x, key}, attributes, b.fresh("y"));
+      }
+    });
+  };
+  EXPECT_EQ(last_of({0, UINT32_MAX}), "");
+  EXPECT_NE(last_of({-1}).find("'stream' = -1 must be a whole number of 32 bits"), std::string::npos);
+  EXPECT_NE(last_of({INT64_MAX}).find("must be a whole number of 32 bits"), std::string::npos);
+  // None is left behind the largest.
+  EXPECT_NE(last_of({UINT32_MAX, {}}).find("'stream' = 4294967296 must be a whole number of 32 bits"),
+            std::string::npos);
+}
+
 TEST(Builder, RefusesMissingInputs) {
   EXPECT_EQ(error_of([](Builder &b) { b.add("Add", {b.input("x", ElementType::kFp32, {2})}, {}, "y"); }),
             "net.graph:3: op 'y' (Add): input 'b' is missing");
