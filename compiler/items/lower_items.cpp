@@ -78,9 +78,9 @@ void share_places(ItemJobs &jobs) { PlaceSharing(jobs).run(); }
 
 class ItemLowering {
 public:
-  ItemLowering(const Graph &graph, const ItemGroup &group, const NpuConfig &npu,
+  ItemLowering(const Graph &graph, const graph::Consumers &consumers, const ItemGroup &group, const NpuConfig &npu,
                const std::function<bool(TensorId)> &keep)
-      : graph_(graph), group_(group), npu_(npu), keep_(keep) {
+      : graph_(graph), consumers_(consumers), group_(group), npu_(npu), keep_(keep) {
     jobs_.items = group.items;
   }
 
@@ -90,9 +90,8 @@ public:
         add_product(op, *product);
       else
         add_operator(op);
-    const auto consumers = graph_.consumers();
     for (ItemTile &tile : jobs_.tiles)
-      tile.stored = !tile.loaded && tile.tensor != kNone && is_wanted(tile.tensor, consumers[tile.tensor]);
+      tile.stored = !tile.loaded && tile.tensor != kNone && is_wanted(tile.tensor, consumers_[tile.tensor]);
     share_places(jobs_);
     return std::move(jobs_);
   }
@@ -324,6 +323,7 @@ private:
   }
 
   const Graph &graph_;
+  const graph::Consumers &consumers_;
   const ItemGroup &group_;
   const NpuConfig &npu_;
   const std::function<bool(TensorId)> &keep_;
@@ -333,10 +333,10 @@ private:
 
 } // namespace
 
-std::optional<ItemJobs> lower_items(const Graph &graph, const ItemGroup &group, const NpuConfig &npu,
-                                    const std::function<bool(TensorId)> &keep) {
+std::optional<ItemJobs> lower_items(const Graph &graph, const graph::Consumers &consumers, const ItemGroup &group,
+                                    const NpuConfig &npu, const std::function<bool(TensorId)> &keep) {
   try {
-    return ItemLowering(graph, group, npu, keep).run();
+    return ItemLowering(graph, consumers, group, npu, keep).run();
   } catch (const NotLocal &) {
   } catch (const graph::GraphError &) { // jobs that depend on indices, or none
   } catch (const vector::RecordingError &) {

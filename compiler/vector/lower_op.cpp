@@ -144,16 +144,15 @@ private:
 
 class Merging {
 public:
-  Merging(const graph::Graph &graph, const std::vector<graph::OpId> &ops, const KnownIndices &known,
-          const std::function<bool(graph::TensorId)> &keep)
-      : graph_(graph), ops_(ops), known_(known), keep_(keep) {}
+  Merging(const graph::Graph &graph, const graph::Consumers &consumers, const std::vector<graph::OpId> &ops,
+          const KnownIndices &known, const std::function<bool(graph::TensorId)> &keep)
+      : graph_(graph), consumers_(consumers), ops_(ops), known_(known), keep_(keep) {}
 
   OpJobs run() {
     for (const graph::OpId id : ops_)
       add(graph_.ops[id]);
-    const auto consumers = graph_.consumers();
     for (JobValue &value : all_.values)
-      if (value.tensor != graph::kNone && is_between(value.tensor, consumers)) value.tensor = graph::kNone;
+      if (value.tensor != graph::kNone && is_between(value.tensor)) value.tensor = graph::kNone;
     return std::move(all_);
   }
 
@@ -204,13 +203,14 @@ private:
            (keep_ && keep_(id));
   }
 
-  bool is_between(graph::TensorId id, const std::vector<std::vector<graph::OpId>> &consumers) const {
+  bool is_between(graph::TensorId id) const {
     const graph::OpId producer = graph_.tensors[id].producer;
-    return producer != graph::kNone && has(producer) && !consumers[id].empty() && !is_wanted(id) &&
-           std::all_of(consumers[id].begin(), consumers[id].end(), [&](graph::OpId op) { return has(op); });
+    return producer != graph::kNone && has(producer) && !consumers_[id].empty() && !is_wanted(id) &&
+           std::all_of(consumers_[id].begin(), consumers_[id].end(), [&](graph::OpId op) { return has(op); });
   }
 
   const graph::Graph &graph_;
+  const graph::Consumers &consumers_;
   const std::vector<graph::OpId> &ops_;
   const KnownIndices &known_;
   const std::function<bool(graph::TensorId)> &keep_;
@@ -245,9 +245,9 @@ OpJobs lower_op(const graph::Graph &graph, const graph::Op &op,
   return jobs;
 }
 
-OpJobs lower_ops(const graph::Graph &graph, const std::vector<graph::OpId> &ops, const KnownIndices &known,
-                 const std::function<bool(graph::TensorId)> &keep) {
-  OpJobs jobs = Merging(graph, ops, known, keep).run();
+OpJobs lower_ops(const graph::Graph &graph, const graph::Consumers &consumers, const std::vector<graph::OpId> &ops,
+                 const KnownIndices &known, const std::function<bool(graph::TensorId)> &keep) {
+  OpJobs jobs = Merging(graph, consumers, ops, known, keep).run();
   put_late(jobs);
   return jobs;
 }

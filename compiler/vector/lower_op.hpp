@@ -31,8 +31,8 @@ using KnownIndices = std::map<graph::TensorId, const std::vector<std::int32_t> *
 /// The jobs of several ops, which stand in an order in which they can run. A tensor is one value, whichever ops name
 /// it. One that an op of them gives, that only others of them read, that is no result or update of the graph and that
 /// `keep` does not ask for, is a value between jobs (its tensor is kNone), of the tensor's type: whoever runs the jobs
-/// need not have it in memory. Throws as lower_op().
-OpJobs lower_ops(const graph::Graph &graph, const std::vector<graph::OpId> &ops, const KnownIndices &known = {},
-                 const std::function<bool(graph::TensorId)> &keep = {});
+/// need not have it in memory. `consumers`: of the graph. Throws as lower_op().
+OpJobs lower_ops(const graph::Graph &graph, const graph::Consumers &consumers, const std::vector<graph::OpId> &ops,
+                 const KnownIndices &known = {}, const std::function<bool(graph::TensorId)> &keep = {});
 
 } // namespace gradweave::compiler

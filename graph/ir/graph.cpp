@@ -94,8 +94,8 @@ TensorId Graph::find(std::string_view tensor) const {
   return kNone;
 }
 
-std::vector<std::vector<OpId>> Graph::consumers() const {
-  std::vector<std::vector<OpId>> readers(tensors.size());
+Consumers Graph::consumers() const {
+  Consumers readers(tensors.size());
   for (OpId op = 0; op < ops.size(); ++op)
     for (const TensorId input : ops[op].inputs)
       if (input != kNone && (readers[input].empty() || readers[input].back() != op)) readers[input].push_back(op);

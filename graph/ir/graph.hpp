@@ -80,6 +80,9 @@ struct Update {
   TensorId next = kNone;   ///< of the same shape and type
 };
 
+/// For each tensor of a graph, the ops that read it, ascending, each once.
+using Consumers = std::vector<std::vector<OpId>>;
+
 /// In single assignment: each tensor has at most one op that computes it, and ops stand in an order in which they can
 /// run.
 struct Graph {
@@ -95,8 +98,8 @@ struct Graph {
 
   /// kNone if there is none of the name.
   TensorId find(std::string_view tensor) const;
-  /// For each tensor, the ops that read it, ascending, each once.
-  std::vector<std::vector<OpId>> consumers() const;
+  /// For each tensor, the ops that read it. A table of the whole graph: who asks often makes it once.
+  Consumers consumers() const;
 };
 
 /// Elements of all parameters of the graph; those of heads.

@@ -56,10 +56,14 @@ public:
   Choosing(const graph::Graph &graph, const ProductPlan &products, const Views &views,
            const std::vector<compiler::ItemGroup> &groups, const Machine &npu, const compiler::CompileOptions &options,
            const Keeps &keeps, const std::set<OpId> &apart)
-      : graph_(graph), products_(products), views_(views), npu_(npu), options_(options), keeps_(keeps),
-        order_(order_step(graph, products, views, groups, {}, apart)), memory_(plan_memory({graph, order_, views})),
-        finder_(graph, products, views, groups), machines_(compiler::without_epilogue_room(npu)),
-        caches_(machines_.size()), timed_(npu) {
+      : graph_(graph), consumers_(graph.consumers()), products_(products), views_(views), npu_(npu), options_(options),
+        keeps_(keeps), order_(order_step(graph, products, views, groups, {}, apart)),
+        memory_(plan_memory({graph, order_, views})), finder_(graph, products, views, groups),
+        machines_(compiler::without_epilogue_room(npu)), caches_(machines_.size()), timed_(npu),
+        is_operator_(graph.ops.size()) {
+    for (const Station &station : order_.stations)
+      for (const OpId op : station.ops)
+        is_operator_[op] = true;
     timed_.memory.size_bytes = memory_.scratch * 4 + kStreamRoom; // of whole steps, whose memory may be used again
   }
 
@@ -241,7 +245,7 @@ private:
     const ProductPass &pass = products_.passes[index];
     std::vector<EpilogueJobs> jobs;
     for (const PassEpilogue &epilogue : epilogues)
-      jobs.push_back(epilogue_jobs(graph_, pass, epilogue, views_, keeps_));
+      jobs.push_back(epilogue_jobs(graph_, consumers_, pass, epilogue, views_, keeps_));
     return with_epilogues(place_product(pass, compiled, graph_, memory_).commands, compiled, jobs, memory_,
                           room(variant), npu_);
   }
@@ -274,7 +278,7 @@ private:
             key += fmt::format(" {}:{}", graph_.tensors[t].shape.elements(), static_cast<int>(graph_.tensors[t].type));
     };
     for (const PassEpilogue &epilogue : all) {
-      const EpilogueJobs jobs = epilogue_jobs(graph_, products_.passes[index], epilogue, views_, keeps_);
+      const EpilogueJobs jobs = epilogue_jobs(graph_, consumers_, products_.passes[index], epilogue, views_, keeps_);
       key += fmt::format(" | {}", jobs.inside.size());
       std::for_each(epilogue.ops.begin(), epilogue.ops.end(), add);
     }
@@ -286,35 +290,29 @@ private:
 
   /// The operators of their stations that hand values on to them, or get values from them, however far, and themselves.
   std::vector<OpId> neighbours(std::set<OpId> found) const {
-    std::set<std::uint32_t> stations;
-    for (const OpId op : found)
-      stations.insert(order_.station_of[op]);
-    for (const std::uint32_t station : stations)
-      for (bool more = true; more;) {
-        more = false;
-        for (const OpId op : order_.stations[station].ops)
-          if (found.count(op) == 0 && has_to_do_with(op, found, station)) more = found.insert(op).second;
-      }
-    return {found.begin(), found.end()};
-  }
-
-  /// Whether a value goes from one to the other within the station.
-  bool has_to_do_with(OpId op, const std::set<OpId> &found, std::uint32_t station) const {
-    const auto reads_of = [&](OpId reader, OpId writer) {
-      return order_.station_of[writer] == station &&
-             std::any_of(graph_.ops[reader].inputs.begin(), graph_.ops[reader].inputs.end(), [&](TensorId id) {
-               return id != kNone && graph_.tensors[id].computed() && graph_.tensors[id].producer == writer;
-             });
+    std::vector<OpId> waiting(found.begin(), found.end());
+    const auto add = [&](OpId op, OpId next_to) {
+      if (is_operator_[op] && order_.station_of[op] == order_.station_of[next_to] && found.insert(op).second)
+        waiting.push_back(op);
     };
-    return std::any_of(found.begin(), found.end(),
-                       [&](OpId other) { return reads_of(op, other) || reads_of(other, op); });
+    while (!waiting.empty()) {
+      const OpId op = waiting.back();
+      waiting.pop_back();
+      for (const TensorId id : graph_.ops[op].inputs)
+        if (id != kNone && graph_.tensors[id].computed()) add(graph_.tensors[id].producer, op);
+      for (const TensorId id : graph_.ops[op].outputs)
+        if (id != kNone)
+          for (const OpId reader : consumers_[id])
+            add(reader, op);
+    }
+    return {found.begin(), found.end()};
   }
 
   /// Of operators by themselves.
   std::uint64_t cycles_of(const std::vector<OpId> &ops) {
     if (ops.empty()) return 0;
     if (const auto known = alone_.find(ops); known != alone_.end()) return known->second;
-    compiler::OpJobs jobs = compiler::lower_ops(graph_, ops, {}, keeps_);
+    compiler::OpJobs jobs = compiler::lower_ops(graph_, consumers_, ops, {}, keeps_);
     std::vector<std::uint64_t> addresses;
     std::uint64_t scratch = memory_.scratch;
     for (const compiler::JobValue &value : jobs.values) {
@@ -344,6 +342,7 @@ private:
   }
 
   const graph::Graph &graph_;
+  graph::Consumers consumers_;
   const ProductPlan &products_;
   const Views &views_;
   const Machine &npu_;
@@ -358,6 +357,7 @@ private:
   std::map<std::string, Known> known_;
   std::map<std::vector<OpId>, std::uint64_t> alone_; ///< cycles of operators by themselves
   Machine timed_;
+  std::vector<bool> is_operator_; ///< of each op: its station has it among its operators
 };
 
 } // namespace

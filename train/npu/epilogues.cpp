@@ -97,7 +97,10 @@ bool leaves_operands(const std::vector<isa::Command> &with, const compiler::Epil
 
 EpilogueFinder::EpilogueFinder(const Graph &graph, const ProductPlan &products, const Views &views,
                                const std::vector<compiler::ItemGroup> &groups)
-    : graph_(graph), products_(products), same_(same_as(graph, views)), free_(graph.ops.size()), at_(graph.ops.size()) {
+    : graph_(graph), products_(products), consumers_(graph.consumers()), same_(same_as(graph, views)),
+      alike_(same_.size()), free_(graph.ops.size()), at_(graph.ops.size()) {
+  for (TensorId id = 0; id < same_.size(); ++id)
+    alike_[same_[id]].push_back(id);
   for (OpId op = 0; op < graph.ops.size(); ++op) {
     at_[op] = op;
     free_[op] = compiler::has_jobs(*graph.ops[op].type);
@@ -130,7 +133,6 @@ std::vector<PassEpilogue> EpilogueFinder::sums_of(std::size_t index) const {
   const ProductPass &pass = products_.passes[index];
   std::vector<PassEpilogue> all;
   if (pass.layer.groups != 1 || pass.pass != compiler::Pass::kBackward) return all;
-  const auto consumers = graph_.consumers();
   for (OpId op = 0; op < graph_.ops.size(); ++op) {
     if (!free_[op] || graph_.ops[op].inputs.size() != 1 || graph_.ops[op].outputs.size() != 1) continue;
     const TensorId output = graph_.ops[op].outputs[0], input = same_[graph_.ops[op].inputs[0]];
@@ -139,7 +141,7 @@ std::vector<PassEpilogue> EpilogueFinder::sums_of(std::size_t index) const {
     };
     const auto is_later = [&](OpId reader) { return at_[reader] > pass.when(); };
     if (std::none_of(pass.inputs.begin(), pass.inputs.end(), is_operand) ||
-        !std::all_of(consumers[output].begin(), consumers[output].end(), is_later))
+        !std::all_of(consumers_[output].begin(), consumers_[output].end(), is_later))
       continue;
     const PassEpilogue sum{input, {op}, true};
     if (compiler::is_operand_sum(operand_sum(sum_jobs(graph_, sum, same_).epilogue))) all.push_back(sum);
@@ -160,18 +162,32 @@ std::vector<OpId> EpilogueFinder::ops_behind(const ProductPass &pass, const Plac
   if (needs_staging(result) || pass.layer.groups != 1 || has(strided_, result.id)) return {};
   std::vector<TensorId> given{same_[result.id]};
   std::vector<OpId> ops;
+  std::set<OpId> waiting = readers_of(given[0]); // what reads a result of an op comes behind it
   const auto is_taken = [&others](OpId op) {
     return std::any_of(others.begin(), others.end(), [op](const PassEpilogue &other) { return has(other.ops, op); });
   };
-  for (OpId op = 0; op < graph_.ops.size(); ++op) {
+  while (!waiting.empty()) {
+    const OpId op = *waiting.begin();
+    waiting.erase(waiting.begin());
     if (!free_[op] || is_taken(op) || !can_follow(graph_.ops[op], pass, given) || !is_local(graph_.ops[op], given) ||
         !leaves_alone(graph_.ops[op], others))
       continue;
     ops.push_back(op);
     for (const TensorId output : graph_.ops[op].outputs)
-      if (output != kNone) given.push_back(output);
+      if (output != kNone) {
+        given.push_back(output);
+        waiting.merge(readers_of(output));
+      }
   }
   return ops;
+}
+
+/// What reads the elements of the tensor, in their order.
+std::set<OpId> EpilogueFinder::readers_of(TensorId tensor) const {
+  std::set<OpId> readers;
+  for (const TensorId alike : alike_[tensor])
+    readers.insert(consumers_[alike].begin(), consumers_[alike].end());
+  return readers;
 }
 
 /// Whether it reads something that is given, and all else is there before the pass.
@@ -218,8 +234,8 @@ bool EpilogueFinder::leaves_alone(const Op &op, const std::vector<PassEpilogue> 
   return true;
 }
 
-EpilogueJobs epilogue_jobs(const Graph &graph, const ProductPass &pass, const PassEpilogue &epilogue,
-                           const Views &views, const Keeps &keeps) {
+EpilogueJobs epilogue_jobs(const Graph &graph, const graph::Consumers &consumers, const ProductPass &pass,
+                           const PassEpilogue &epilogue, const Views &views, const Keeps &keeps) {
   if (epilogue.is_sum) return sum_jobs(graph, epilogue, same_as(graph, views));
   EpilogueJobs all;
   for (const PlacedTensor &placed : pass.results)
@@ -227,9 +243,9 @@ EpilogueJobs epilogue_jobs(const Graph &graph, const ProductPass &pass, const Pa
   compiler::Epilogue &e = all.epilogue;
   e.rows = graph.tensors[epilogue.of].shape.rows();
   e.cols = graph.tensors[epilogue.of].shape.cols();
-  e.jobs = compiler::lower_ops(graph, epilogue.ops, {}, keeps);
+  e.jobs = compiler::lower_ops(graph, consumers, epilogue.ops, {}, keeps);
   join_views(e.jobs, same_as(graph, views));
-  const std::vector<OpId> readers = graph.consumers()[epilogue.of];
+  const std::vector<OpId> &readers = consumers[epilogue.of];
   const bool stored = keeps(epilogue.of) || has(graph.results, epilogue.of) ||
                       std::any_of(graph.updates.begin(), graph.updates.end(),
                                   [&](const graph::Update &u) { return u.next == epilogue.of; }) ||

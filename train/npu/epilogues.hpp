@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <vector>
 
 namespace gradweave::runtime::train {
@@ -34,16 +35,19 @@ public:
 private:
   std::vector<graph::OpId> ops_behind(const ProductPass &pass, const PlacedTensor &result,
                                       const std::vector<PassEpilogue> &others) const;
+  std::set<graph::OpId> readers_of(graph::TensorId tensor) const;
   bool can_follow(const graph::Op &op, const ProductPass &pass, const std::vector<graph::TensorId> &given) const;
   bool is_local(const graph::Op &op, const std::vector<graph::TensorId> &given) const;
   bool leaves_alone(const graph::Op &op, const std::vector<PassEpilogue> &others) const;
 
   const graph::Graph &graph_;
   const ProductPlan &products_;
-  std::vector<graph::TensorId> same_;    ///< of each tensor: what has its elements in their order
-  std::vector<graph::TensorId> strided_; ///< tensors that do not lie row-major
-  std::vector<bool> free_;               ///< operators that are no epilogue's yet
-  std::vector<graph::OpId> at_;          ///< of each op: the one with which it runs
+  graph::Consumers consumers_;
+  std::vector<graph::TensorId> same_;               ///< of each tensor: what has its elements in their order
+  std::vector<std::vector<graph::TensorId>> alike_; ///< of each of these: the tensors that it is that of
+  std::vector<graph::TensorId> strided_;            ///< tensors that do not lie row-major
+  std::vector<bool> free_;                          ///< operators that are no epilogue's yet
+  std::vector<graph::OpId> at_;                     ///< of each op: the one with which it runs
 };
 
 /// Which tensors of the graph are asked for in memory, beside those that somebody reads there.
@@ -56,8 +60,8 @@ struct EpilogueJobs {
   compiler::Tensor as{};               ///< the result, in the layer
   std::vector<graph::TensorId> inside; ///< tensors that never reach memory
 };
-EpilogueJobs epilogue_jobs(const graph::Graph &graph, const ProductPass &pass, const PassEpilogue &epilogue,
-                           const Views &views, const Keeps &keeps);
+EpilogueJobs epilogue_jobs(const graph::Graph &graph, const graph::Consumers &consumers, const ProductPass &pass,
+                           const PassEpilogue &epilogue, const Views &views, const Keeps &keeps);
 
 /// The commands of a compiled pass, on the tensors of the graph (place_product()), with its epilogues. Empty if these
 /// do not fit, or one writes over an operand before the product has read it. `room`: what the pass was compiled

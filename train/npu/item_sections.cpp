@@ -105,8 +105,9 @@ ItemSections::ItemSections(const graph::Graph &graph, const Machine &npu, const 
                            std::uint32_t first_semaphore)
     : jobs_(std::make_unique<Jobs>(npu, first_semaphore)) {
   if (npu.vectors() == 0 || first_semaphore + compiler::kOrderedSemaphores >= npu.semaphores) return;
+  const graph::Consumers consumers = graph.consumers();
   for (compiler::ItemGroup &group : compiler::find_item_groups(graph)) {
-    std::optional<ItemJobs> jobs = compiler::lower_items(graph, group, npu, keep);
+    std::optional<ItemJobs> jobs = compiler::lower_items(graph, consumers, group, npu, keep);
     if (!jobs || !compiler::has_cut(*jobs, npu)) continue;
     for (const compiler::ItemStage &stage : jobs->stages)
       if (const auto *product = std::get_if<compiler::ItemProduct>(&stage))

@@ -140,12 +140,13 @@ std::uint64_t StepPlan::room() const {
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
 void StepPlan::lower() {
   const graph::Graph &graph = step_.graph;
+  const graph::Consumers consumers = graph.consumers();
   inside_.assign(graph.tensors.size(), false);
   for (const Station &station : order_.stations) {
     jobs_.emplace_back();
     if (station.group) items_.note_inside(*station.group, graph, inside_);
     if (station.ops.empty() || station.by_indices || station.by_areas) continue;
-    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps_);
+    jobs_.back() = compiler::lower_ops(graph, consumers, station.ops, {}, keeps_);
     for (const OpId op : station.ops)
       for (const TensorId id : graph.ops[op].outputs)
         if (id != kNone) inside_[id] = true;
@@ -155,7 +156,8 @@ void StepPlan::lower() {
   for (std::size_t pass = 0; pass < epilogues_.size(); ++pass) {
     epilogue_jobs_.emplace_back();
     for (const PassEpilogue &epilogue : epilogues_[pass]) {
-      epilogue_jobs_.back().push_back(epilogue_jobs(graph, products_.passes[pass], epilogue, views_, keeps_));
+      epilogue_jobs_.back().push_back(
+          epilogue_jobs(graph, consumers, products_.passes[pass], epilogue, views_, keeps_));
       for (const TensorId id : epilogue_jobs_.back().back().inside)
         inside_[id] = true;
     }

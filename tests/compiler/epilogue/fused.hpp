@@ -40,7 +40,7 @@ public:
     std::vector<graph::OpId> ops;
     for (graph::OpId op = 1; op < group_.graph().ops.size(); ++op)
       ops.push_back(op);
-    return lower_ops(group_.graph(), ops);
+    return lower_ops(group_.graph(), group_.graph().consumers(), ops);
   }
 
   Epilogue epilogue(bool store_result) {

@@ -50,7 +50,7 @@ public:
 
   ItemJobs jobs(const NpuConfig &npu) const {
     const std::vector<ItemGroup> groups = find_item_groups(graph_);
-    return lower_items(graph_, groups.at(0), npu).value();
+    return lower_items(graph_, graph_.consumers(), groups.at(0), npu).value();
   }
 
   std::vector<ItemPlace> places(const ItemJobs &jobs) const {

@@ -81,7 +81,7 @@ TEST(LowerItems, AttentionIsAnItemAHead) {
   ASSERT_GE(bert.groups.size(), 2U);
   const NpuConfig npu = load_machine("configs/small.toml");
   for (const ItemGroup &group : bert.groups) {
-    const auto jobs = lower_items(bert.graph, group, npu);
+    const auto jobs = lower_items(bert.graph, bert.graph.consumers(), group, npu);
     ASSERT_TRUE(jobs);
     EXPECT_EQ(jobs->items, group.items);
     // Scores, masked scores and powers have one place, dP and dS another.
@@ -90,7 +90,7 @@ TEST(LowerItems, AttentionIsAnItemAHead) {
     EXPECT_EQ(
         std::count_if(jobs->tiles.begin(), jobs->tiles.end(), [](const ItemTile &t) { return t.over != kOwnPlace; }),
         masked ? 2 : 1);
-    const auto kept = lower_items(bert.graph, group, npu, [](TensorId) { return true; });
+    const auto kept = lower_items(bert.graph, bert.graph.consumers(), group, npu, [](TensorId) { return true; });
     const auto stored = [](const ItemTile &t) { return t.stored; };
     EXPECT_GT(std::count_if(kept->tiles.begin(), kept->tiles.end(), stored),
               std::count_if(jobs->tiles.begin(), jobs->tiles.end(), stored));
@@ -105,7 +105,7 @@ TEST(LowerItems, WhatIsNotLocalToAnItemIsRefused) {
   const TensorId scores = build.add("MatMul", {x, x}, {{"trans_b", std::int64_t{1}}}, "scores");
   const TensorId sum = build.add("SumTo", {scores}, {{"shape", std::vector<std::int64_t>{5, 5}}}, "sum");
   const ItemGroup group{{0, 1}, 3};
-  EXPECT_FALSE(lower_items(graph, group, load_machine("configs/small.toml")));
+  EXPECT_FALSE(lower_items(graph, graph.consumers(), group, load_machine("configs/small.toml")));
   EXPECT_NE(sum, graph::kNone);
 }
 

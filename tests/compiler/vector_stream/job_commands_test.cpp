@@ -84,7 +84,7 @@ public:
   }
   bool empty() const { return ops_.empty(); }
 
-  OpJobs jobs() const { return lower_ops(graph_, ops_, known_); }
+  OpJobs jobs() const { return lower_ops(graph_, graph_.consumers(), ops_, known_); }
 
   /// The first element of the run that differs from golden execution.
   std::string difference(const Machine &npu, const OpJobs &jobs) const {

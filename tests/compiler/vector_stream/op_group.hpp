@@ -38,7 +38,7 @@ public:
     std::vector<graph::OpId> ops(graph_.ops.size());
     for (graph::OpId i = 0; i < ops.size(); ++i)
       ops[i] = i;
-    return lower_ops(graph_, ops);
+    return lower_ops(graph_, graph_.consumers(), ops);
   }
 
   std::vector<isa::Command> commands() const {
