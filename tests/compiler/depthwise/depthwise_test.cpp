@@ -1,6 +1,6 @@
 // Depthwise convolutions in sections of their own: bits of the direct convolution, no hazard, and what they move.
 #include "compiler/depthwise/image_layout.hpp"
-#include "compiler/depthwise/weight_layout.hpp"
+#include "compiler/depthwise/weights/weight_layout.hpp"
 #include "compiler/ir/macro_banks.hpp"
 #include "tests/compiler/depthwise/depthwise_run.hpp"
 #include "tests/compiler/depthwise/needed_waits.hpp"

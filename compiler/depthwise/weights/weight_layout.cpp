@@ -1,4 +1,4 @@
-#include "compiler/depthwise/weight_layout.hpp"
+#include "compiler/depthwise/weights/weight_layout.hpp"
 
 #include "compiler/depthwise/part_sizes.hpp"
 #include "compiler/depthwise/plans.hpp"

@@ -1,4 +1,4 @@
-#include "compiler/depthwise/weight_section.hpp"
+#include "compiler/depthwise/weights/weight_section.hpp"
 
 #include "compiler/depthwise/programs.hpp"
 #include "compiler/vector_stream/pair_semaphores.hpp"
