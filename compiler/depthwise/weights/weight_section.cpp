@@ -1,6 +1,7 @@
 #include "compiler/depthwise/weights/weight_section.hpp"
 
 #include "compiler/depthwise/programs.hpp"
+#include "compiler/depthwise/weights/weight_loads.hpp"
 #include "compiler/vector_stream/pair_semaphores.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 /// Who waits for whom, and why.
 using Token = std::pair<SectionEngine, SectionEngine>;
 constexpr Token kLoaded{SectionEngine::kLoad, SectionEngine::kArray}; ///< X and dY are there
+constexpr Token kBegun{SectionEngine::kLoad, SectionEngine::kUnit};   ///< LOADs may replace what was there before
+constexpr Token kCleared{SectionEngine::kUnit, SectionEngine::kLoad}; ///< lines beside images are +0
 constexpr Token kRead{SectionEngine::kArray, SectionEngine::kLoad};   ///< both may be replaced
 constexpr Token kAdded{SectionEngine::kArray, SectionEngine::kArray}; ///< sums are there that the next area begins with
 constexpr Token kSummed{SectionEngine::kArray, SectionEngine::kUnit}; ///< a pass's sums are complete
@@ -21,7 +24,7 @@ constexpr Token kComputed{SectionEngine::kUnit, SectionEngine::kStore}; ///< res
 constexpr Token kStored{SectionEngine::kStore, SectionEngine::kUnit};   ///< they may be replaced
 using Tokens = std::vector<Token>;
 
-enum Programs : std::uint8_t { kDiagonal, kCopy };
+enum Programs : std::uint8_t { kDiagonal, kCopy, kZero };
 
 /// A queue holds no more commands: what is behind them in the stream waits.
 constexpr std::size_t kQueue = 8;
@@ -29,27 +32,15 @@ constexpr std::size_t kQueue = 8;
 /// A core reads what its products begin with behind the results of the third product before, and of all earlier ones.
 constexpr std::size_t kInOrder = 3;
 
-/// Channels and taps that go through all images together.
-struct Pass {
-  std::size_t channel = 0, channels = 1, tap = 0, taps = 1;
-};
-
-/// Rows of the result in an image, or whole images.
-struct WeightArea {
-  Pass pass;
-  std::size_t image = 0, images = 1, row = 0, rows = 1;
-  bool begins = false, ends = false; ///< the pass
-};
-
 class WeightSection {
 public:
   WeightSection(const DepthwiseWork &work, const WeightLayout &layout, const std::vector<std::uint64_t> &addresses,
                 const NpuConfig &npu, const SectionRoom &room)
-      : conv_(work.conv), pitch_(work.pixel_pitch() * 2), layout_(layout), addresses_(addresses), npu_(npu),
-        room_(room) {}
+      : work_(work), conv_(work.conv), layout_(layout), addresses_(addresses), npu_(npu), room_(room) {}
 
   std::vector<std::vector<isa::Command>> run() {
     add_areas();
+    if (layout_.has_edges()) clear_edges();
     std::vector<std::vector<isa::Command>> pieces;
     emit_loads(loads_of(0), 0, 1, 1);
     for (std::size_t n = 0; n < areas_.size(); ++n) {
@@ -61,14 +52,22 @@ public:
   }
 
 private:
+  std::size_t all_products() const { return conv_.kernel_height * layout_.across; }
   std::size_t all_taps() const { return std::size_t{conv_.kernel_height} * conv_.kernel_width; }
+  /// The first tap of a product, and how many it has.
+  std::size_t tap_of(std::size_t product) const {
+    return product / layout_.across * conv_.kernel_width + product % layout_.across * layout_.side;
+  }
+  std::size_t taps_of(std::size_t product) const {
+    return std::min(layout_.side, conv_.kernel_width - product % layout_.across * layout_.side);
+  }
   bool is_whole() const { return layout_.rows == conv_.out_height(); }
 
   void add_areas() {
     for (std::size_t channel = 0; channel < conv_.channels; channel += layout_.channels())
-      for (std::size_t tap = 0; tap < all_taps(); tap += layout_.taps) {
-        const Pass pass{channel, std::min<std::size_t>(layout_.channels(), conv_.channels - channel), tap,
-                        std::min(layout_.taps, all_taps() - tap)};
+      for (std::size_t product = 0; product < all_products(); product += layout_.products) {
+        const WeightPass pass{channel, std::min<std::size_t>(layout_.channels(), conv_.channels - channel), product,
+                              std::min(layout_.products, all_products() - product)};
         const std::size_t first = areas_.size();
         for (std::size_t image = 0; image < conv_.batch; image += layout_.images)
           for (std::size_t row = 0; row < conv_.out_height(); row += layout_.rows)
@@ -101,88 +100,58 @@ private:
     v.spm.row += room_.first_row;
     return v;
   }
-  std::size_t blocks_of(const Pass &pass) const { return divide_up(pass.channels, layout_.block); }
-  std::size_t channels_of(const Pass &pass, std::size_t block) const {
+  std::size_t blocks_of(const WeightPass &pass) const { return divide_up(pass.channels, layout_.block); }
+  std::size_t channels_of(const WeightPass &pass, std::size_t block) const {
     return std::min(layout_.block, pass.channels - block * layout_.block);
   }
 
   // LOADs.
 
-  /// Rows of pixels in memory that follow one another, and lines of a tile.
-  struct Rows {
-    std::size_t image = 0, row = 0; ///< in memory
-    std::size_t line = 0;           ///< of the tile, where the first one lies
-  };
-  struct Pixels {
-    std::size_t value = 0;                           ///< X or dY
-    std::size_t height = 0, width = 0;               ///< of an image in memory
-    std::size_t step_y = 1, step_x = 1, first_x = 0; ///< from row to row, and of the pixels of a row
-    std::size_t count = 0;                           ///< pixels of a row
-  };
+  WeightLoads loads_of(std::size_t n) const { return weight_loads(work_, layout_, addresses_, npu_, areas_[n], n % 2); }
 
-  /// All rows; in one LOAD what is so in memory and in the tile. A block has a panel of its own.
-  void add_loads(const WeightArea &area, const Pixels &pixels, const std::vector<Rows> &rows, const PlaceTile &tile,
-                 std::vector<isa::DmaCommand> &loads) const {
-    const bool dense = pixels.step_x == 1 && pixels.count == pixels.width;
-    for (std::size_t i = 0, next = 0; i < rows.size(); i = next) {
-      const auto place = [&](const Rows &r) { return r.image * pixels.height + r.row; };
-      for (next = i + 1; next < rows.size() && dense; ++next)
-        if (place(rows[next]) != place(rows[i]) + (next - i) ||
-            rows[next].line != rows[i].line + (next - i) * pixels.count)
-          break;
-      const std::size_t blocks = blocks_of(area.pass), together = layout_.block == npu_.lanes() ? blocks : 1;
-      for (std::size_t block = 0; block < blocks; block += together) {
-        const std::size_t channel = block * layout_.block;
-        isa::DmaCommand d;
-        d.dram_addr = addresses_[pixels.value] + (place(rows[i]) * pixels.width + pixels.first_x) * pitch_ +
-                      (area.pass.channel + channel) * 2;
-        d.rows = static_cast<std::uint32_t>((next - i) * pixels.count);
-        d.pitch = d.rows == 1 ? 0 : static_cast<std::uint32_t>(pixels.step_x * pitch_);
-        d.cols = static_cast<std::uint32_t>(together > 1 ? area.pass.channels : channels_of(area.pass, block));
-        d.spm = tile_at(tile, rows[i].line, block);
-        loads.push_back(d);
-      }
+  /// Those of area `n` up to a share of all, that stand ahead of what they overlap with; the first waits for room, the
+  /// last posts.
+  void emit_loads(const WeightLoads &loads, std::size_t n, std::size_t done, std::size_t of) {
+    const std::size_t all = loads.all.size(), ahead = std::min(kQueue, all);
+    const std::size_t end = ahead + (all - ahead) * done / of;
+    for (; loaded_ < end; ++loaded_) {
+      Tokens waits;
+      if (loaded_ == 0 && n >= 2) waits.push_back(kRead);
+      if (loaded_ + 1 == loads.before_edges && n == 0 && layout_.has_edges()) waits.push_back(kCleared);
+      isa::DmaCommand load = loads.all[loaded_];
+      load.spm.row += room_.first_row;
+      emit(load, waits, loaded_ + 1 == all ? Tokens{kLoaded} : Tokens());
     }
   }
 
-  std::vector<isa::DmaCommand> loads_of(std::size_t n) const {
-    const WeightArea &area = areas_[n];
-    std::vector<isa::DmaCommand> loads;
-    for (const WeightPlane &plane : layout_.planes) {
-      Pixels pixels{0, conv_.height, conv_.width, conv_.stride_height, conv_.stride_width, plane.phase_x, plane.width};
-      add_loads(area, pixels, rows_of(area, plane), plane.places.at(n % 2), loads);
-    }
-    std::vector<Rows> rows;
-    for (std::size_t image = 0; image < area.images; ++image)
-      for (std::size_t row = 0; row < area.rows; ++row)
-        rows.push_back({area.image + image, area.row + row, (image * layout_.grid_h + row) * layout_.grid_w});
-    add_loads(area, {1, conv_.out_height(), conv_.out_width(), 1, 1, 0, conv_.out_width()}, rows, layout_.dy.at(n % 2),
-              loads);
-    return loads;
-  }
+  // Lines at the edges.
 
-  /// Rows of the image in a phase that an area reads.
-  std::vector<Rows> rows_of(const WeightArea &area, const WeightPlane &plane) const {
-    const std::int64_t first = static_cast<std::int64_t>(area.row) + layout_.first;
-    const std::size_t height = is_whole() ? plane.height : layout_.height - (layout_.rows - area.rows);
-    std::vector<Rows> rows;
-    for (std::size_t image = 0; image < area.images; ++image)
-      for (std::size_t i = 0; i < height; ++i) {
-        const std::int64_t row = first + static_cast<std::int64_t>(i);
-        if (row >= 0 && row < std::int64_t{plane.height})
-          rows.push_back({area.image + image, static_cast<std::size_t>(row) * conv_.stride_height + plane.phase_y,
-                          (image * layout_.grid_h + i) * layout_.grid_w});
-      }
-    return rows;
-  }
-
-  /// Those up to a share of all, that stand ahead of what they overlap with; the first waits for room, the last posts.
-  void emit_loads(const std::vector<isa::DmaCommand> &loads, std::size_t n, std::size_t done, std::size_t of) {
-    const std::size_t ahead = std::min(kQueue, loads.size());
-    const std::size_t end = ahead + (loads.size() - ahead) * done / of;
-    for (; loaded_ < end; ++loaded_)
-      emit(loads[loaded_], loaded_ == 0 && n >= 2 ? Tokens{kRead} : Tokens(),
-           loaded_ + 1 == loads.size() ? Tokens{kLoaded} : Tokens());
+  /// What LOADs leave of lines at the edges is beside the image in all areas. Panels as far apart as rows of the grid
+  /// are such a line of each.
+  void clear_edges() {
+    emit(isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::LOAD)}, {}, {kBegun});
+    write_programs();
+    const std::size_t width = layout_.planes.front().width, most = kMostInField / npu_.lanes();
+    struct Lines {
+      std::size_t first, count;
+    };
+    std::vector<isa::VectorTile> tiles;
+    for (const WeightPlane &plane : layout_.planes)
+      for (const PlaceTile &place : plane.places)
+        for (const Lines &lines : {Lines{0, layout_.whole}, Lines{layout_.whole_end, width - layout_.whole_end}})
+          for (std::size_t row = 0; row < layout_.height && lines.count > 0; row += most) {
+            isa::VectorTile tile;
+            tile.slot = isa::kOperandSlots;
+            tile.spm = tile_at(place, row * layout_.grid_w + lines.first, 0);
+            tile.spm.rot = 0; // all lanes
+            tile.spm.pstride = static_cast<std::uint32_t>(layout_.grid_w);
+            tile.rows = static_cast<std::uint32_t>(lines.count);
+            tile.cols = static_cast<std::uint32_t>(std::min(most, layout_.height - row) * npu_.lanes());
+            tiles.push_back(tile);
+          }
+    for (std::size_t i = 0; i < tiles.size(); ++i)
+      emit_run(kZero, tiles[i].cols, tiles[i].rows, {tiles[i]}, i == 0 ? Tokens{kBegun} : Tokens(),
+               i + 1 == tiles.size() ? Tokens{kCleared} : Tokens());
   }
 
   // Products.
@@ -190,11 +159,11 @@ private:
   void multiply(std::size_t n) {
     const WeightArea &area = areas_[n];
     const bool next = n + 1 < areas_.size();
-    const std::vector<isa::DmaCommand> loads = next ? loads_of(n + 1) : std::vector<isa::DmaCommand>();
+    const WeightLoads loads = next ? loads_of(n + 1) : WeightLoads();
     loaded_ = 0;
-    const std::size_t all = blocks_of(area.pass) * area.pass.taps;
+    const std::size_t all = blocks_of(area.pass) * area.pass.products;
     for (std::size_t i = 0; i < all; ++i) {
-      emit_loads(loads, n + 1, i, all);
+      emit_loads(loads, n + 1, all > kQueue ? i : 0, all); // else all products wait in the queue
       Tokens waits, posts;
       if (i == 0) waits.push_back(kLoaded);
       if (i == 0 && area.begins && n > 0) waits.push_back(kTaken);
@@ -206,22 +175,23 @@ private:
         else if (all < kInOrder)
           posts.push_back(kAdded);
       }
-      emit(product(area, n % 2, i / area.pass.taps, i % area.pass.taps), waits, posts);
+      emit(product(area, n % 2, i / area.pass.products, i % area.pass.products), waits, posts);
     }
     emit_loads(loads, n + 1, all, all);
   }
 
-  isa::ConvCommand product(const WeightArea &area, std::size_t place, std::size_t block, std::size_t tap) const {
+  isa::ConvCommand product(const WeightArea &area, std::size_t place, std::size_t block, std::size_t index) const {
     const auto enter = [](std::size_t k, std::uint32_t dilation, std::uint32_t pad, std::uint32_t stride) {
       const std::int32_t offset = static_cast<std::int32_t>(k * dilation) - static_cast<std::int32_t>(pad);
       const std::int32_t move = floor_div(offset, static_cast<std::int32_t>(stride));
       return std::pair{move, static_cast<std::uint32_t>(offset - move * static_cast<std::int32_t>(stride))};
     };
-    const std::size_t of_kernel = area.pass.tap + tap;
+    const std::size_t tap = tap_of(area.pass.product + index), channels = channels_of(area.pass, block);
     const auto [move_y, phase_y] =
-        enter(of_kernel / conv_.kernel_width, conv_.dilation_height, conv_.pad_top, conv_.stride_height);
-    const auto [move_x, phase_x] =
-        enter(of_kernel % conv_.kernel_width, conv_.dilation_width, conv_.pad_left, conv_.stride_width);
+        enter(tap / conv_.kernel_width, conv_.dilation_height, conv_.pad_top, conv_.stride_height);
+    // Lines with pixels of several taps have padding in them, too.
+    const auto [move_x, phase_x] = enter(tap % conv_.kernel_width, conv_.dilation_width,
+                                         layout_.side == 1 ? conv_.pad_left : 0, conv_.stride_width);
     const WeightPlane &plane = plane_of(phase_y, phase_x);
     isa::ConvCommand v;
     v.weights = true;
@@ -236,12 +206,13 @@ private:
     v.image.out_h = conv_.out_height();
     isa::GemmCommand &g = v.product;
     g.acc = !area.begins;
-    g.m = g.n = static_cast<std::uint32_t>(channels_of(area.pass, block));
+    g.m = static_cast<std::uint32_t>(layout_.product_rows(taps_of(area.pass.product + index), channels));
+    g.n = static_cast<std::uint32_t>(channels);
     g.k = static_cast<std::uint32_t>(((area.images - 1) * layout_.grid_h + area.rows - 1) * layout_.grid_w +
                                      conv_.out_width());
     g.a = tile_at(plane.places.at(place), static_cast<std::size_t>(-layout_.first) * layout_.grid_w, block);
     g.b = tile_at(layout_.dy.at(place), 0, block);
-    g.cout = tile_at(layout_.sums, 0, block * layout_.taps + tap);
+    g.cout = tile_at(layout_.sums, 0, block * layout_.products + index);
     if (g.acc) g.cin = g.cout;
     return v;
   }
@@ -264,46 +235,72 @@ private:
     emit(v, waits, posts);
   }
 
+  void write_programs() {
+    std::vector<isa::vector::Words> programs{encode(diagonal()), encode(copies())};
+    if (layout_.has_edges()) programs.push_back(encode(zeros()));
+    WrittenPrograms written = compiler::write_programs(programs);
+    for (const isa::ProgramCommand &p : written.commands)
+      emit(p);
+    first_words_ = std::move(written.first_words);
+  }
+
   void take_diagonals(const WeightArea &area) {
-    const Pass &pass = area.pass;
-    const bool last = &area == &areas_.back(), first = first_words_.empty();
-    if (first) {
-      WrittenPrograms written = write_programs({encode(diagonal()), encode(copies())});
-      for (const isa::ProgramCommand &p : written.commands)
-        emit(p);
-      first_words_ = std::move(written.first_words);
-    }
-    const std::size_t blocks = blocks_of(pass), lanes = npu_.lanes();
+    const WeightPass &pass = area.pass;
+    const bool last = &area == &areas_.back();
+    if (first_words_.empty()) write_programs();
+    const std::size_t blocks = blocks_of(pass), first = tap_of(pass.product), final = pass.product + pass.products - 1,
+                      taps = tap_of(final) + taps_of(final) - first;
     for (std::size_t block = 0; block < blocks; ++block) {
-      const std::size_t channels = channels_of(pass, block), elements = (pass.taps - 1) * lanes + channels;
       Tokens waits;
       if (block == 0) waits.push_back(kSummed);
-      if (block == 0 && !first) waits.push_back(kStored);
-      const Part sums{0, block * layout_.taps * lanes, channels, elements};
-      isa::VectorTile lines = window_at(layout_.lines, {0, 0, 1, elements}, isa::kOperandSlots);
-      lines.same_step = true;
-      emit_run(kDiagonal, elements, channels, {window_at(layout_.sums, sums, 0), lines}, waits,
-               block + 1 == blocks && !last ? Tokens{kTaken} : Tokens());
-      for (std::size_t tap = 0; tap < pass.taps; ++tap) {
-        const Part line{0, tap * lanes, 1, channels}, column{block * layout_.block, tap, channels, 1};
-        isa::VectorTile to = window_at(layout_.result, column, isa::kOperandSlots);
-        to.by_col = true;
-        const bool ends = block + 1 == blocks && tap + 1 == pass.taps;
-        emit_run(kCopy, channels, 1, {window_at(layout_.lines, line, 0), to}, {}, ends ? Tokens{kComputed} : Tokens());
+      if (block == 0 && has_stored_) waits.push_back(kStored);
+      for (std::size_t beside = 0; beside < layout_.side; ++beside) {
+        const bool ends = beside + 1 == layout_.side && block + 1 == blocks && !last;
+        take_lines(pass, block, beside, beside == 0 ? waits : Tokens(), ends ? Tokens{kTaken} : Tokens());
+      }
+      for (std::size_t tap = 0; tap < taps; ++tap) {
+        const bool ends = block + 1 == blocks && tap + 1 == taps;
+        copy_line(pass, block, first + tap, ends ? Tokens{kComputed} : Tokens());
       }
     }
+    has_stored_ = true;
     isa::DmaCommand d;
     d.store = d.fp32 = true;
-    d.dram_addr = addresses_[2] + (pass.channel * all_taps() + pass.tap) * 4;
+    d.dram_addr = addresses_[2] + (pass.channel * all_taps() + first) * 4;
     d.rows = static_cast<std::uint32_t>(pass.channels);
-    d.cols = static_cast<std::uint32_t>(pass.taps);
+    d.cols = static_cast<std::uint32_t>(taps);
     d.pitch = d.rows == 1 ? 0 : static_cast<std::uint32_t>(all_taps() * 4);
     d.spm = tile_at(layout_.result, 0, 0);
     emit(d, {kComputed}, last ? Tokens() : Tokens{kStored});
   }
 
+  /// The diagonals of the taps that are `beside` others in their products, a line each; those that a product does not
+  /// have are of no use.
+  void take_lines(const WeightPass &pass, std::size_t block, std::size_t beside, const Tokens &waits,
+                  const Tokens &posts) {
+    const std::size_t channels = channels_of(pass, block), lanes = npu_.lanes(),
+                      elements = (pass.products - 1) * lanes + channels;
+    const Part sums{beside * layout_.tap_pitch, block * layout_.products * lanes, channels, elements};
+    isa::VectorTile lines =
+        window_at(layout_.lines, {0, beside * layout_.products * lanes, 1, elements}, isa::kOperandSlots);
+    lines.same_step = true;
+    emit_run(kDiagonal, elements, channels, {window_at(layout_.sums, sums, 0), lines}, waits, posts);
+  }
+
+  /// A tap's line becomes a column of the result.
+  void copy_line(const WeightPass &pass, std::size_t block, std::size_t tap, const Tokens &posts) {
+    const std::size_t in_row = tap % conv_.kernel_width,
+                      product = tap / conv_.kernel_width * layout_.across + in_row / layout_.side - pass.product,
+                      panel = in_row % layout_.side * layout_.products + product, channels = channels_of(pass, block);
+    const Part line{0, panel * npu_.lanes(), 1, channels},
+        column{block * layout_.block, tap - tap_of(pass.product), channels, 1};
+    isa::VectorTile to = window_at(layout_.result, column, isa::kOperandSlots);
+    to.by_col = true;
+    emit_run(kCopy, channels, 1, {window_at(layout_.lines, line, 0), to}, {}, posts);
+  }
+
+  const DepthwiseWork &work_;
   const Convolution &conv_;
-  std::size_t pitch_; ///< bytes from pixel to pixel
   const WeightLayout &layout_;
   const std::vector<std::uint64_t> &addresses_; ///< of X, dY and dW
   const NpuConfig &npu_;
@@ -311,6 +308,7 @@ private:
   std::vector<WeightArea> areas_;
   std::size_t loaded_ = 0;                 ///< LOADs of the next area that are emitted
   std::vector<std::uint32_t> first_words_; ///< of each program
+  bool has_stored_ = false;                ///< a pass's results
   std::vector<isa::Command> out_;
 };
 
