@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kWidest = 2047, kHighest = 1023;
 constexpr std::int32_t kFarthest = 127;
 
-constexpr std::uint64_t kLatency = 150; ///< of an area's LOADs, nearly
+constexpr std::uint64_t kLatency = 150;   ///< of an area's LOADs, nearly
+constexpr std::uint64_t kLineCycles = 10; ///< of a LOAD of one line, beside its beats, nearly
 /// One part of so many of what memory takes beside the array: others in the stream wait for memory, too.
 constexpr std::uint64_t kMoved = 4;
 
@@ -213,12 +214,15 @@ private:
   /// Of an area, from when there is room: a row of a tile is a pixel, of whole beats; memory gives some two thirds of
   /// what the bus could.
   std::uint64_t memory_cycles(const WeightLayout &l, const Cut &cut, std::size_t first, std::size_t bytes) const {
-    std::uint64_t of_x = 0;
-    for (const WeightPlane &plane : l.planes)
-      of_x += std::min<std::uint64_t>(l.height, std::uint64_t{plane.height} * cut.images) * plane.width;
+    std::uint64_t of_x = 0, edges = 0;
+    for (const WeightPlane &plane : l.planes) {
+      const std::uint64_t rows = std::min<std::uint64_t>(l.height, std::uint64_t{plane.height} * cut.images);
+      of_x += rows * plane.width;
+      if (side_ > 1) edges += rows * (plane.width - (l.whole_end - l.whole));
+    }
     const std::uint64_t of_pixel = divide_up(first % npu_.bus_bytes + bytes, npu_.bus_bytes);
     const std::uint64_t beats = lines(cut) * of_pixel + (side_ == 1 ? of_x * of_pixel : beats_side_by_side(of_x));
-    return beats * 3 / 2 + kLatency;
+    return beats * 3 / 2 + edges * kLineCycles + kLatency;
   }
   /// Of so many lines of several pixels, each of which begins somewhere in a beat.
   std::uint64_t beats_side_by_side(std::uint64_t lines) const {
