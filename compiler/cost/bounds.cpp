@@ -128,17 +128,23 @@ struct LeastWork {
   std::uint64_t array = 0, lanes = 0;
 };
 
-/// Steps of a layer that is the vector unit's: of its lanes for Y and dX, a multiply-add each, and of the array for dW,
-/// of which a product has a tap and as many channels as it has rows and columns.
+/// Products of dW of a layer that is the vector unit's: one has as many channels as the array has rows and columns and
+/// a tap, or all channels and as many taps of a row of the kernel as then have rows.
+std::uint64_t section_products(const Layer &layer, const NpuConfig &npu) {
+  const std::uint64_t blocks = divide_up(layer.groups, std::min(npu.rows, npu.cols));
+  const std::uint64_t side = blocks > 1 ? 1 : npu.rows / layer.groups;
+  return blocks * layer.conv->kernel_height * divide_up(layer.conv->kernel_width, side);
+}
+
+/// Steps of such a layer: of the lanes for Y and dX, a multiply-add each, and of the array for dW.
 LeastWork section_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   LeastWork steps;
   for (const Tensor result : result_tensors())
     if (is_computed(layer, result, pass)) {
-      const std::uint64_t terms = std::uint64_t{layer.m} * layer.k;
       if (result == Tensor::kDW)
-        steps.array += terms * divide_up(layer.groups, std::min(npu.rows, npu.cols));
+        steps.array += layer.m * section_products(layer, npu);
       else
-        steps.lanes += terms * layer.groups;
+        steps.lanes += std::uint64_t{layer.m} * layer.k * layer.groups;
     }
   return steps;
 }

@@ -2,8 +2,8 @@
 
 #include "compiler/depthwise/image_layout.hpp"
 #include "compiler/depthwise/plans.hpp"
-#include "compiler/depthwise/weight_layout.hpp"
-#include "compiler/depthwise/weight_section.hpp"
+#include "compiler/depthwise/weights/weight_layout.hpp"
+#include "compiler/depthwise/weights/weight_section.hpp"
 
 namespace gradweave::compiler {
 

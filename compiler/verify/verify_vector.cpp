@@ -87,10 +87,13 @@ std::string ContentReplay::fused_gemm(const isa::GemmCommand &g, std::uint32_t l
   return {};
 }
 
-/// A product for dW of a depthwise layer takes pixels of the image and of dY, channels with channels.
+/// A product for dW of a depthwise layer takes pixels of dY and of the image, one or several side by side, channels
+/// with channels.
 std::string ContentReplay::depthwise_wgrad(const isa::ConvCommand &v, std::uint32_t layer) {
   const isa::GemmCommand &g = v.product;
-  if (!v.weights || g.m != g.n || g.out_bf16)
+  const TensorBinding &x = binding(static_cast<std::uint32_t>(compiled_.layout.place(layer, Tensor::kX)));
+  const std::uint32_t pixel = x.pitch / (x.fp32 ? 4 : 2);
+  if (!v.weights || g.m < g.n || (g.m - g.n) % pixel != 0 || g.out_bf16)
     return "the array computes for a layer that is the vector unit's, and no sums of dW";
   std::vector<SpmView> views = image_views(v);
   views.push_back({g.b, v.b_rows(), g.n, false});

@@ -9,6 +9,7 @@
 #include "compiler/schedule/step/step_search.hpp"
 #include "compiler/verify/verify.hpp"
 #include "graph/frontend/load_network.hpp"
+#include "sw_models/timing/timing_model.hpp"
 #include "tests/compiler/depthwise_layers.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
@@ -267,6 +268,48 @@ TEST(VectorLayers, HaveSumsOfDwAloneOnTheArray) {
   for (const std::uint32_t row : rows)
     problems += problem_of([row](isa::GemmCommand &g) { g.b.row = row; }) + "; ";
   EXPECT_NE(problems.find(tile), std::string::npos) << problems;
+}
+
+/// Products of several taps have the image's rows of them, a pixel apart, and no others.
+TEST(VectorLayers, HaveSumsOfDwOfTapsSideBySide) {
+  const Machine npu = load_config("test8v2");
+  Layer middle = depthwise(2, 16, 3);
+  middle.vector = true;
+  const std::vector<Layer> layers = layers_around(middle);
+  StepOptions options;
+  options.layer_plans = 12;
+  const Compiled right = compile_plans(layers, Pass::kBoth, search_step(layers, npu, options).plans, npu);
+  ASSERT_EQ(verify_stream(right, npu), "");
+  std::size_t products = 0;
+  for (std::size_t i = 0; i < right.stream.size(); ++i) {
+    isa::Decoded d = *isa::decode(right.stream[i]);
+    auto *v = std::get_if<isa::ConvCommand>(&d.op);
+    if (v == nullptr) continue;
+    ++products;
+    EXPECT_EQ(v->product.m, 3 * v->product.n);
+    for (const std::uint32_t rows : {v->product.m + 1, v->product.n - 1}) {
+      v->product.m = rows;
+      Compiled wrong = right;
+      wrong.stream[i] = isa::encode(d);
+      EXPECT_NE(verify_stream(wrong, npu).find("and no sums of dW"), std::string::npos) << rows;
+    }
+  }
+  EXPECT_GE(products, 3U);
+}
+
+/// The array's steps of dW are those that the bound counts, and a few for lines beyond rows of images.
+TEST(VectorLayers, BoundsCountTapsSideBySide) {
+  const Machine npu = load_config("large");
+  for (const std::uint32_t channels : {16U, 32U, 64U, 128U}) {
+    Layer layer = depthwise(channels, 56, 3);
+    layer.vector = true;
+    const Compiled compiled = compile_vector_layer(layer, Pass::kBackward, npu);
+    const timing::RunResult run = timing::run(npu, compiled.stream);
+    ASSERT_TRUE(run.ok());
+    const std::uint64_t steps = run.counter(isa::Counter::COMPUTE_ACTIVE), bound = compiled.bounds.compute_cycles;
+    EXPECT_LE(bound, steps) << channels;
+    EXPECT_LT(steps, bound + bound / 20) << channels;
+  }
 }
 
 } // namespace

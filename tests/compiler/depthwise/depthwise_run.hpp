@@ -57,8 +57,8 @@ struct DepthwiseSection {
 /// None that fits: no commands.
 inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const NpuConfig &npu) {
   const Convolution &conv = work.conv;
-  const std::uint64_t image = conv.image_size(), result = std::uint64_t{conv.m()} * conv.out_channels,
-                      weights = std::uint64_t{conv.k()} * conv.groups;
+  const std::uint64_t pitch = work.pixel_pitch(), image = conv.image_size() / conv.channels * pitch,
+                      result = conv.m() * pitch, weights = std::uint64_t{conv.k()} * conv.groups;
   const std::uint64_t a = work.product == DepthwiseProduct::kDX ? result : image,
                       b = work.product == DepthwiseProduct::kDW ? result : weights;
   const auto behind = [](std::uint64_t at, std::uint64_t bytes) { return (at + bytes + 63) / 64 * 64; };
@@ -80,7 +80,17 @@ inline isa::Command dirty_scratchpad(const NpuConfig &npu) {
   return isa::encode({dma, {}, 0});
 }
 
-/// The first difference, or hazard; empty if there is none. Y and dX leave as bf16.
+/// Pixels as far apart as the work has them, with NaN between them.
+inline std::vector<std::uint16_t> apart(const std::vector<std::uint16_t> &pixels, const DepthwiseWork &work) {
+  constexpr std::uint16_t kNan = 0xFFFF;
+  const std::size_t channels = work.conv.channels, pitch = work.pixel_pitch();
+  std::vector<std::uint16_t> all(pixels.size() / channels * pitch, kNan);
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    all[i / channels * pitch + i % channels] = pixels[i];
+  return all;
+}
+
+/// The first difference, or hazard; empty if there is none. Y and dX leave as bf16, and have no gaps here.
 inline std::string depthwise_difference(const Machine &npu, const DepthwiseWork &work, Dice &dice,
                                         const RunStream &run = run_functional) {
   DepthwiseSection section = depthwise_section(work, npu);
@@ -88,14 +98,18 @@ inline std::string depthwise_difference(const Machine &npu, const DepthwiseWork 
   section.commands.insert(section.commands.begin(), dirty_scratchpad(npu));
   if (std::string hazard = first_hazard(npu, section.commands); !hazard.empty()) return hazard;
   if (!timing::run(npu, section.commands).ok()) return "it does not end on the timing model";
-  const DepthwiseData data = depthwise_data(work, dice);
+  DepthwiseData data = depthwise_data(work, dice);
+  const bool fp32 = work.product == DepthwiseProduct::kDW;
+  if (fp32) {
+    data.a = apart(data.a, work);
+    data.b = apart(data.b, work);
+  }
   DeviceMemory memory(section.end + section.commands.size() * isa::kCommandBytes);
   const std::vector<std::uint8_t> poison(section.end, 0xA5);
   memory.write(0, poison.data(), poison.size());
   memory.write(section.addresses[0], data.a.data(), data.a.size() * 2);
   memory.write(section.addresses[1], data.b.data(), data.b.size() * 2);
   if (!run(npu, memory, section.commands, section.end)) return "the stream does not end well";
-  const bool fp32 = work.product == DepthwiseProduct::kDW;
   for (std::size_t i = 0; i < data.result.size(); ++i) {
     std::uint32_t got = 0;
     memory.read(section.addresses[2] + i * (fp32 ? 4 : 2), &got, fp32 ? 4 : 2);

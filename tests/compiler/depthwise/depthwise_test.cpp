@@ -1,6 +1,6 @@
 // Depthwise convolutions in sections of their own: bits of the direct convolution, no hazard, and what they move.
 #include "compiler/depthwise/image_layout.hpp"
-#include "compiler/depthwise/weight_layout.hpp"
+#include "compiler/depthwise/weights/weight_layout.hpp"
 #include "compiler/ir/macro_banks.hpp"
 #include "tests/compiler/depthwise/depthwise_run.hpp"
 #include "tests/compiler/depthwise/needed_waits.hpp"
@@ -41,22 +41,55 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
   EXPECT_GT(kept_cols, 0U);
 }
 
-/// dW of many channels and areas, and of so few products an area that one waits for the other.
+/// Taps of dW side by side, with other pixels between those of the image, and with rows of the kernel, of images and of
+/// results of all sizes.
+TEST_P(Depthwise, WeightGradientsOfTapsSideBySideGiveTheBitsOfTheDirectConvolution) {
+  struct Seen {
+    std::size_t side_by_side = 0, apart = 0, in_turn = 0, strided = 0, edges = 0, no_edges = 0, passes = 0;
+  } seen;
+  for (std::uint64_t seed = 2001; seed <= 2300; ++seed) {
+    Dice dice(seed);
+    DepthwiseWork work{DepthwiseProduct::kDW, random_depthwise(dice), false};
+    Convolution &conv = work.conv;
+    conv.groups = conv.channels = conv.out_channels = dice.between(1, std::max(1U, npu_.rows / 2));
+    if (dice.chance(0.5)) conv.pad_left = conv.pad_right = 0;
+    if (dice.chance(0.3)) work.pitch = conv.channels + dice.between(1, 3);
+    if (conv.width + conv.pad_left + conv.pad_right <= (conv.kernel_width - 1) * conv.dilation_width) continue;
+    const Machine npu = dice.chance(0.3) ? with_banks(npu_, 1) : npu_;
+    const auto layout = depthwise::choose_weight_layout(work, npu);
+    if (!layout || layout->side == 1) continue;
+    ASSERT_EQ(depthwise_difference(npu, work, dice), "") << "seed " << seed << ": " << conv;
+    const bool turns = layout->across > 1;
+    ++seen.side_by_side;
+    seen.apart += layout->tap_pitch > conv.channels ? 1 : 0;
+    seen.in_turn += turns ? 1 : 0;
+    seen.strided += turns && conv.stride_width > 1 ? 1 : 0;
+    (layout->has_edges() ? seen.edges : seen.no_edges) += 1;
+    seen.passes += layout->products < conv.kernel_height * layout->across ? 1 : 0;
+  }
+  for (const std::size_t count : {seen.side_by_side, seen.apart, seen.in_turn, seen.strided, seen.edges, seen.no_edges})
+    EXPECT_GT(count, 0U);
+  if (npu_.name != "small") EXPECT_GT(seen.passes, 0U);
+}
+
+/// dW of many channels and areas, of so few products an area that one waits for the other, and of taps side by side.
 TEST_P(Depthwise, WaitsOfEachPairOfEnginesOfWeightGradientsAreNeeded) {
-  Convolution conv = small_image_convolution(9, 200, 200);
-  conv.groups = 200;
-  conv.batch = 3;
   std::set<std::uint8_t> semaphores;
-  for (const std::uint32_t side : {3U, 1U}) {
+  const isa::Command before = dirty_scratchpad(npu_); // that the section has to wait for
+  for (const auto &[side, channels] : {std::pair{3U, 200U}, {1U, 200U}, {3U, 2U}}) {
+    Convolution conv = small_image_convolution(9, channels, channels);
+    conv.groups = channels;
+    conv.batch = 3;
     conv.kernel_height = conv.kernel_width = side;
     if (side == 1) conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
-    const std::vector<isa::Command> commands = depthwise_section({DepthwiseProduct::kDW, conv, false}, npu_).commands;
+    std::vector<isa::Command> commands = depthwise_section({DepthwiseProduct::kDW, conv, false}, npu_).commands;
+    commands.insert(commands.begin(), before);
     ASSERT_EQ(first_hazard(npu_, commands), "");
     const WaitedFor found = waited_for(npu_, commands);
     EXPECT_EQ(found.needed, found.all);
     semaphores.insert(found.all.begin(), found.all.end());
   }
-  EXPECT_GE(semaphores.size(), 6U);
+  EXPECT_GE(semaphores.size(), 8U);
 }
 
 /// Y and dX of areas that hand rows or columns on.
@@ -99,6 +132,22 @@ TEST(WeightLayouts, OfMobileNetKeepTheArrayFed) {
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.counter(isa::Counter::COMPUTE_BANK), 0U);
   EXPECT_LT(run.cycles(), 9 * 56 * 56 * 5 / 4);
+}
+
+/// Of 32 channels the array of 128 rows takes three taps at once, so that memory takes longer: a beat a pixel of dY,
+/// and one and a half a line of X.
+TEST(WeightLayouts, OfFewChannelsHaveTapsSideBySide) {
+  const Machine npu = load_machine("configs/large.toml");
+  Convolution conv = small_image_convolution(112, 32, 32);
+  conv.groups = 32;
+  const DepthwiseWork work{DepthwiseProduct::kDW, conv, false};
+  const auto layout = depthwise::choose_weight_layout(work, npu);
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->side, 3U);
+  const timing::RunResult run = timing::run(npu, depthwise_section(work, npu).commands);
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.counter(isa::Counter::COMPUTE_ACTIVE), 3U * 112 * 112);
+  EXPECT_LT(run.cycles(), 6U * 112 * 112);
 }
 
 /// The depthwise layers of MobileNet: pixels a side, channels, stride, and how many there are.

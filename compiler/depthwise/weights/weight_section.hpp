@@ -1,7 +1,7 @@
 // dW of a depthwise convolution, as commands.
 #pragma once
 
-#include "compiler/depthwise/weight_layout.hpp"
+#include "compiler/depthwise/weights/weight_layout.hpp"
 #include "compiler/vector_stream/section.hpp"
 
 #include <cstdint>

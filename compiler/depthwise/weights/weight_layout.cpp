@@ -1,4 +1,4 @@
-#include "compiler/depthwise/weight_layout.hpp"
+#include "compiler/depthwise/weights/weight_layout.hpp"
 
 #include "compiler/depthwise/part_sizes.hpp"
 #include "compiler/depthwise/plans.hpp"
@@ -8,6 +8,7 @@
 #include "compiler/vector_stream/stage/places.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace gradweave::compiler::depthwise {
@@ -17,7 +18,8 @@ namespace {
 constexpr std::size_t kWidest = 2047, kHighest = 1023;
 constexpr std::int32_t kFarthest = 127;
 
-constexpr std::uint64_t kLatency = 150; ///< of an area's LOADs, nearly
+constexpr std::uint64_t kLatency = 150;   ///< of an area's LOADs, nearly
+constexpr std::uint64_t kLineCycles = 10; ///< of a LOAD of one line, beside its beats, nearly
 /// One part of so many of what memory takes beside the array: others in the stream wait for memory, too.
 constexpr std::uint64_t kMoved = 4;
 
@@ -50,49 +52,69 @@ PhasedAxis phased(const Axis &axis) {
   return phased;
 }
 
+/// Of lines that have the pixels of `side` taps side by side: one phase, in which products of the first, second, ...
+/// taps of a row of the kernel are so many lines apart.
+PhasedAxis side_by_side(const Convolution &conv, std::size_t side) {
+  PhasedAxis axis;
+  const std::size_t across = divide_up(conv.kernel_width, side);
+  axis.most = static_cast<std::int32_t>((across - 1) * side / conv.stride_width);
+  axis.largest = conv.out_width() + static_cast<std::size_t>(axis.most);
+  axis.phases = {{0, static_cast<std::uint32_t>(axis.largest)}};
+  axis.legal = conv.dilation_width == 1 && (across == 1 || side % conv.stride_width == 0) && axis.most <= kFarthest;
+  return axis;
+}
+
 class WeightLayouts {
 public:
   WeightLayouts(const DepthwiseWork &work, const NpuConfig &npu)
-      : conv_(work.conv), npu_(npu),
+      : conv_(work.conv), pitch_(work.pixel_pitch()), npu_(npu),
         y_(phased(forward_axis({conv_.height, conv_.out_height(), conv_.kernel_height, conv_.stride_height,
-                                conv_.pad_top, conv_.dilation_height}))),
-        x_(phased(forward_axis({conv_.width, conv_.out_width(), conv_.kernel_width, conv_.stride_width, conv_.pad_left,
-                                conv_.dilation_width}))) {}
+                                conv_.pad_top, conv_.dilation_height}))) {}
 
   std::optional<WeightLayout> choose() {
-    if (!y_.legal || !x_.legal || grid_w() > kWidest || grid_h() > kHighest) return std::nullopt;
+    if (!y_.legal || grid_h() > kHighest) return std::nullopt;
     const std::size_t most = std::min<std::size_t>({npu_.rows, npu_.cols, conv_.channels}), beat = npu_.bus_bytes / 2;
+    x_ = phased(forward_axis({conv_.width, conv_.out_width(), conv_.kernel_width, conv_.stride_width, conv_.pad_left,
+                              conv_.dilation_width}));
     judge_blocks(most);
     if (most > beat && most % beat != 0) judge_blocks(most / beat * beat); // no beat has channels of two blocks
+    if (most < conv_.channels) return std::move(best_);
+    for (side_ = 2; side_ <= conv_.kernel_width && side_ * pitch_ <= std::min(npu_.rows, npu_.lanes()); ++side_) {
+      x_ = side_by_side(conv_, side_);
+      judge_blocks(most);
+    }
     return std::move(best_);
   }
 
 private:
   struct Cut {
-    std::size_t block, blocks, taps, rows, images;
+    std::size_t block, blocks, products, rows, images;
   };
 
   std::size_t grid_w() const { return std::max<std::size_t>(conv_.out_width(), x_.largest); }
   std::size_t grid_h() const { return std::max<std::size_t>(conv_.out_height(), y_.largest); }
+  std::size_t across() const { return divide_up(conv_.kernel_width, side_); }
   std::size_t all_taps() const { return std::size_t{conv_.kernel_height} * conv_.kernel_width; }
+  std::size_t all_products() const { return conv_.kernel_height * across(); }
   void judge_blocks(std::size_t block) {
+    if (!x_.legal || grid_w() > kWidest) return;
     for (const std::size_t blocks : part_sizes(divide_up(conv_.channels, block))) {
       for (const std::size_t images : part_sizes(conv_.batch))
-        judge_taps({block, blocks, 0, conv_.out_height(), images});
+        judge_products({block, blocks, 0, conv_.out_height(), images});
       for (const std::size_t rows : part_sizes(conv_.out_height()))
-        if (rows < conv_.out_height()) judge_taps({block, blocks, 0, rows, 1});
+        if (rows < conv_.out_height()) judge_products({block, blocks, 0, rows, 1});
     }
   }
 
   bool is_whole(const Cut &cut) const { return cut.rows == conv_.out_height(); }
   std::size_t lines(const Cut &cut) const { return (is_whole(cut) ? cut.images * grid_h() : cut.rows) * grid_w(); }
 
-  /// With as many taps as fit.
-  void judge_taps(Cut cut) {
-    for (const std::size_t taps : part_sizes(all_taps())) {
+  /// With as many products as fit.
+  void judge_products(Cut cut) {
+    for (const std::size_t products : part_sizes(all_products())) {
       bool fitted = false;
       for (const Apart apart : {Apart::kAll, Apart::kOperands, Apart::kNone}) {
-        cut.taps = taps;
+        cut.products = products;
         WeightLayout l = layout_of(cut, apart);
         if (!fits(l, cut)) continue;
         const std::uint64_t cycles = cycles_of(l, cut);
@@ -109,11 +131,15 @@ private:
     WeightLayout l;
     l.block = cut.block;
     l.blocks = cut.blocks;
-    l.taps = cut.taps;
+    l.side = side_;
+    l.tap_pitch = pitch_;
+    l.across = across();
+    l.products = cut.products;
     l.rows = cut.rows;
     l.images = cut.images;
     l.grid_w = grid_w();
     l.grid_h = grid_h();
+    if (side_ > 1) set_whole_lines(l);
     l.first = is_whole(cut) ? 0 : y_.least;
     l.height = is_whole(cut) ? cut.images * l.grid_h : cut.rows + static_cast<std::size_t>(y_.most - y_.least);
     l.apart = apart;
@@ -136,17 +162,24 @@ private:
     for (PlaceTile &tile : l.dy)
       tile = place.add(lines(cut), lanes);
     if (apart == Apart::kAll) begin_bank();
-    l.sums = place.add(cut.block, cut.blocks * cut.taps * npu_.lanes(), true);
-    l.lines = place.add(1, cut.taps * npu_.lanes(), true);
-    l.result = place.add(cut.blocks * cut.block, cut.taps, true);
+    l.sums = place.add(l.product_rows(side_, cut.block), cut.blocks * cut.products * npu_.lanes(), true);
+    l.lines = place.add(1, side_ * cut.products * npu_.lanes(), true);
+    l.result = place.add(cut.blocks * cut.block, std::min(side_ * cut.products, all_taps()), true);
     if (behind > 0) place.add(std::max(place.rows(), x_end + static_cast<std::size_t>(behind)) - place.rows(), 1);
     l.spm_rows = place.rows();
     return l;
   }
 
+  void set_whole_lines(WeightLayout &l) const {
+    const std::size_t padded = std::size_t{conv_.width} + conv_.pad_left;
+    l.whole = std::min<std::size_t>(divide_up(conv_.pad_left, conv_.stride_width), x_.largest);
+    const std::size_t end = padded < side_ ? 0 : (padded - side_) / conv_.stride_width + 1;
+    l.whole_end = std::clamp(end, l.whole, x_.largest);
+  }
+
   /// Whether fields of commands and the scratchpad have room.
   bool fits(const WeightLayout &l, const Cut &cut) const {
-    const std::size_t longest = std::max({l.height * l.grid_w, lines(cut), l.channels(), cut.taps * npu_.lanes()});
+    const std::size_t longest = std::max({l.height * l.grid_w, lines(cut), l.channels(), cut.products * npu_.lanes()});
     return longest <= kMostInField && l.spm_rows <= npu_.spm_rows();
   }
 
@@ -160,11 +193,11 @@ private:
       const std::size_t channels = std::min<std::size_t>(l.channels(), conv_.channels - channel),
                         blocks = divide_up(channels, l.block);
       const std::uint64_t memory = memory_cycles(l, cut, channel * 2, channels * 2);
-      for (std::size_t tap = 0; tap < all_taps(); tap += l.taps) {
-        const std::size_t taps = std::min(l.taps, all_taps() - tap);
-        const std::uint64_t array = blocks * taps * std::max<std::uint64_t>(steps, shortest_block(npu_));
+      for (std::size_t product = 0; product < all_products(); product += l.products) {
+        const std::size_t products = std::min(l.products, all_products() - product);
+        const std::uint64_t array = blocks * products * std::max<std::uint64_t>(steps, shortest_block(npu_));
         cycles += areas * (std::max(array, memory) + memory / kMoved) +
-                  blocks * (lane_cycles(diagonal(), {taps, l.block}, npu_) + taps * kRunCycles);
+                  blocks * side_ * (lane_cycles(diagonal(), {products, l.block}, npu_) + products * kRunCycles);
         first = std::min(array, memory);
       }
     }
@@ -175,21 +208,37 @@ private:
   std::size_t lines_of_sums_beside(const WeightLayout &l) const {
     const std::size_t all = l.lines.row - l.sums.row, bank = npu_.bank_rows();
     const std::size_t beside = l.apart == Apart::kAll ? 0 : round_up(std::size_t{l.sums.row}, bank) - l.sums.row;
-    return l.block * std::min(beside, all) / all;
+    return l.product_rows(side_, l.block) * std::min(beside, all) / all;
   }
 
   /// Of an area, from when there is room: a row of a tile is a pixel, of whole beats; memory gives some two thirds of
   /// what the bus could.
   std::uint64_t memory_cycles(const WeightLayout &l, const Cut &cut, std::size_t first, std::size_t bytes) const {
-    std::uint64_t pixels = lines(cut);
-    for (const WeightPlane &plane : l.planes)
-      pixels += std::min<std::uint64_t>(l.height, std::uint64_t{plane.height} * cut.images) * plane.width;
-    return pixels * divide_up(first % npu_.bus_bytes + bytes, npu_.bus_bytes) * 3 / 2 + kLatency;
+    std::uint64_t of_x = 0, edges = 0;
+    for (const WeightPlane &plane : l.planes) {
+      const std::uint64_t rows = std::min<std::uint64_t>(l.height, std::uint64_t{plane.height} * cut.images);
+      of_x += rows * plane.width;
+      if (side_ > 1) edges += rows * (plane.width - (l.whole_end - l.whole));
+    }
+    const std::uint64_t of_pixel = divide_up(first % npu_.bus_bytes + bytes, npu_.bus_bytes);
+    const std::uint64_t beats = lines(cut) * of_pixel + (side_ == 1 ? of_x * of_pixel : beats_side_by_side(of_x));
+    return beats * 3 / 2 + edges * kLineCycles + kLatency;
+  }
+  /// Of so many lines of several pixels, each of which begins somewhere in a beat.
+  std::uint64_t beats_side_by_side(std::uint64_t lines) const {
+    const std::size_t pixel = pitch_ * 2, from_line_to_line = conv_.stride_width * pixel;
+    const std::size_t period = npu_.bus_bytes / std::gcd(from_line_to_line, std::size_t{npu_.bus_bytes});
+    std::uint64_t beats = 0;
+    for (std::size_t i = 0; i < period; ++i)
+      beats += divide_up(i * from_line_to_line % npu_.bus_bytes + side_ * pixel, npu_.bus_bytes);
+    return divide_up(lines * beats, period);
   }
 
   const Convolution &conv_;
+  std::size_t pitch_; ///< elements from pixel to pixel
   const NpuConfig &npu_;
   PhasedAxis y_, x_;
+  std::size_t side_ = 1;
   std::optional<WeightLayout> best_;
   std::uint64_t least_ = 0;
 };
