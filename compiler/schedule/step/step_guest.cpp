@@ -9,8 +9,6 @@ namespace {
 
 /// Parts of the macro-banks that are tried for a gradient that was put off, in sixteenths.
 constexpr std::array<std::uint32_t, 3> kGuestShares{4, 6, 8};
-/// Seeds that changes of a pair are drawn from.
-constexpr std::size_t kSeeds = 1U << 30U;
 /// A pair that has gained nothing by one part of so many of its changes is left.
 constexpr std::uint64_t kGivenUp = 4;
 

@@ -11,6 +11,9 @@
 
 namespace gradweave::compiler {
 
+/// Seeds that changes in some of the macro-banks are drawn from.
+inline constexpr std::size_t kSeeds = 1U << 30U;
+
 inline bool is_dw(const PhasePlan &plan) { return plan.kind == PhaseKind::kDw; }
 
 /// Whether dW has a phase of its own.

@@ -1,10 +1,7 @@
 #include "compiler/schedule/step/step_search.hpp"
 #include "base/process/parallel.hpp"
-#include "compiler/cost/cost.hpp"
 #include "compiler/lower/layout.hpp"
-#include "compiler/lower/partition.hpp"
 #include "compiler/schedule/step/step_walk.hpp"
-#include "compiler/spm/residency.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,12 +22,16 @@ constexpr std::uint64_t kParts = 8;
 /// Changes of two neighbours at most that are tried to weave them.
 constexpr std::uint64_t kWeavings = 500;
 /// Weaving, parts and gradients are tried again as long as a round gains more than one part of so many of the cost.
-constexpr std::uint64_t kRoundGain = 1000;
+constexpr std::uint64_t kRoundGain = 500;
+/// From the second round on a pair that has gained nothing by one part of so many of its changes is left as it is.
+constexpr std::uint64_t kLaterPatience = 4;
 /// From a placement, a pair that has gained nothing by one part of so many of them is left as it is.
 constexpr std::uint64_t kPatience = 8;
 /// From a placement, walks from conventional plans that are found late take one part of so many of the work of all
 /// others, or end where they begin.
 constexpr std::uint64_t kLateShare = 8;
+/// Changes of runs that are woven take one part of so many of the work of all before.
+constexpr std::uint64_t kRunsShare = 4;
 
 class StepSearch {
 public:
@@ -62,6 +63,7 @@ private:
   SearchWork go_on(const std::function<void(StepWalk &)> &work);
   void keep_up(SearchWork &late);
   void weave_thriftily();
+  void change_runs();
   void count(const Walk &walk);
   static std::vector<Walk> best_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
@@ -72,7 +74,6 @@ private:
   void for_each(std::vector<Walk> &walks, const std::function<void(Walk &)> &work);
   void search_together();
   void search_conventional();
-  std::uint64_t bytes_of(const Layer &layer, Pass pass, const OwnPlan &own) const;
   void add_layers();
   void report(std::uint64_t done);
   void tell();
@@ -237,10 +238,11 @@ void StepSearch::weave(StepWalk &walk) {
 
 void StepSearch::weave_in_rounds(StepWalk &walk) {
   const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
-  std::uint64_t before = 0;
+  std::uint64_t before = 0, patience = options_.start == StepStart::kPlacement ? changes / kPatience : changes;
   do {
     before = walk.cost();
-    walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
+    walk.try_weaving(changes, patience);
+    patience = std::min(patience, changes / kLaterPatience);
     if (npu_.cores == 1) walk.try_parts(changes);
     walk.try_putting_off(changes);
   } while (walk.cost() < before - before / kRoundGain);
@@ -327,6 +329,12 @@ void StepSearch::weave_thriftily() {
   found_.work.simulated += thrifty_beside_.work().simulated;
 }
 
+/// The fastest walk changes what it has woven once more.
+void StepSearch::change_runs() {
+  const std::uint64_t bursts = found_.work.bursts / kRunsShare;
+  if (options_.step_plans > 0) found_.work += go_on([=](StepWalk &walk) { walk.change_runs(bursts); });
+}
+
 void StepSearch::search_conventional() {
   found_.work = own_.work();
   found_.work += together_; // which has the bursts and the seconds of these:
@@ -338,18 +346,9 @@ void StepSearch::search_conventional() {
     weave_thriftily();
     keep_up(late);
   }
+  change_runs();
+  keep_up(late);
   found_.conventional_work = own_.conventional_work();
-}
-
-/// Of elements that LOADs and STOREs of a layer's plan, run by itself, move.
-std::uint64_t StepSearch::bytes_of(const Layer &layer, Pass pass, const OwnPlan &own) const {
-  std::vector<PhasePlan> plans = own.phases;
-  for (PhasePlan &plan : plans) {
-    plan.layer = 0;
-    if (!plan.section) plan.products = plan_products(plan, layer, npu_);
-  }
-  const std::optional<Program> program = allocate(plans, {layer}, make_layout({layer}, pass, npu_), npu_);
-  return element_bytes(traffic_by_layer(*program, npu_));
 }
 
 void add_phases(const OwnPlan &plan, std::vector<PhasePlan> &phases) {
@@ -374,7 +373,7 @@ void StepSearch::add_layers() {
     if (pass == Pass::kBackward) layer.order = best.order;
     found_.apart_cost += best.cost;
     const auto [known, is_new] = bytes.try_emplace(&whole, 0);
-    if (is_new) known->second = bytes_of(layers_[i], pass, best);
+    if (is_new) known->second = own_.bytes_of(i, pass, best);
     found_.apart_bytes += known->second;
   });
 }

@@ -86,6 +86,8 @@ void StepWalk::keep_gains(const Trials &trials, std::uint64_t &best) {
   const auto at = [&](Sections &sections) { return sections.begin() + static_cast<std::ptrdiff_t>(trials.first); };
   const auto end = [&](Sections &sections) { return sections.begin() + static_cast<std::ptrdiff_t>(trials.end); };
   std::vector<Drawn> drawn;
+  Sections found; // the best, while on a detour
+  const auto limit = [&](std::size_t i) { return trials.detour ? best + trials.detour(i) : best; };
   for (std::size_t tried = 0; trials.more(tried);) {
     const Sections before(at(sections_), end(sections_));
     drawn.clear();
@@ -96,20 +98,26 @@ void StepWalk::keep_gains(const Trials &trials, std::uint64_t &best) {
     }
     price_in_threads(drawn.size(), [&](std::size_t i, Sections &sections) {
       std::copy(drawn[i].changed.begin(), drawn[i].changed.end(), at(sections));
-      drawn[i].priced = trials.price(sections, best);
-      return drawn[i].priced.cost < best;
+      drawn[i].priced = trials.price(sections, limit(tried + i));
+      return drawn[i].priced.cost < limit(tried + i);
     });
     for (const Drawn &one : drawn) {
+      const std::uint64_t most = limit(tried);
       ++tried;
       const std::uint64_t cost = counted(one.priced);
-      if (cost >= best) continue;
-      best = cost;
+      if (cost >= most) continue;
+      if (cost < best)
+        found.clear();
+      else if (found.empty())
+        found = before;
+      best = std::min(best, cost);
       std::copy(one.changed.begin(), one.changed.end(), at(sections_));
       go_to(trials.draws, one.after);
       if (trials.kept) trials.kept(tried - 1);
       break;
     }
   }
+  std::copy(found.begin(), found.end(), at(sections_));
 }
 
 /// A change of one section, or of all alike, or of all that share what stays.

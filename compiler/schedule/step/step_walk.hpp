@@ -50,6 +50,9 @@ public:
   /// to later ones of the array, or the other way, where that is faster, with so many changes tried for each pair of
   /// shapes.
   void try_putting_off(std::uint64_t changes);
+  /// Changes runs of woven layers and the gradients beside them, those that lose most first, until none gains any more
+  /// or the walk has simulated so many `bursts` for it.
+  void change_runs(std::uint64_t bursts);
   /// Lets layers run like their conventional plans that are known by now, those of the same shape and surroundings
   /// alike, where that is faster.
   void try_conventional();
@@ -105,6 +108,8 @@ private:
     std::vector<PlanChanger *> draws = {};      ///< that it draws from
     std::function<void(std::size_t)> kept = {}; ///< the i-th was kept
     std::function<Priced(const Sections &, std::uint64_t)> price; ///< with a limit
+    /// What the i-th may cost above the best before it to be gone on from; the best of all is kept. None: nothing.
+    std::function<std::uint64_t(std::size_t)> detour = {};
   };
   Trials trials_of(std::size_t first, std::size_t end, std::size_t priced_first, std::size_t priced_end) const;
   void keep_gains(const Trials &trials, std::uint64_t &best);
@@ -175,6 +180,10 @@ private:
   bool may_host(std::size_t host, std::size_t section) const;
   bool put_off_beside_unit(std::size_t section, std::size_t host, std::uint64_t changes);
   class Guest;
+  class WovenRun;
+  struct RunsAlike;
+  std::vector<RunsAlike> runs_alike();
+  bool change_run(const RunsAlike &runs);
   void go_on_with_gradients(std::uint64_t changes);
   std::vector<std::size_t> pick_sections();
   bool improves();

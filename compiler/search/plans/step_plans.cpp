@@ -1,7 +1,10 @@
 #include "compiler/search/plans/step_plans.hpp"
 
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/cost/cost.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/spm/residency.hpp"
 
 #include <algorithm>
 #include <string>
@@ -68,6 +71,18 @@ const LayerPlans::Choice *StepPlans::thrifty(std::size_t layer, Pass pass) const
 
 const LayerPlans::Choice &StepPlans::alone(std::size_t layer, Pass pass) const {
   return alone_ && !layers_[layer].vector ? alone_->of(layers_[layer], pass) : of(layer, pass);
+}
+
+std::uint64_t StepPlans::bytes_of(std::size_t layer, Pass pass, const OwnPlan &own) const {
+  const std::vector<Layer> alone{layers_[layer]};
+  const Machine &npu = machine_.npu;
+  std::vector<PhasePlan> plans = own.phases;
+  for (PhasePlan &plan : plans) {
+    plan.layer = 0;
+    if (!plan.section) plan.products = plan_products(plan, alone.front(), npu);
+  }
+  const std::optional<Program> program = allocate(plans, alone, make_layout(alone, pass, npu), npu);
+  return element_bytes(traffic_by_layer(*program, npu));
 }
 
 bool StepPlans::search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress) {

@@ -44,6 +44,8 @@ public:
   const LayerPlans::Choice *thrifty(std::size_t layer, Pass pass) const;
   /// Of a layer by itself.
   const LayerPlans::Choice &alone(std::size_t layer, Pass pass) const;
+  /// Of elements that LOADs and STOREs move where the layer runs a plan by itself.
+  std::uint64_t bytes_of(std::size_t layer, Pass pass, const OwnPlan &own) const;
   /// The phases of a layer of the vector unit in the step; null of another.
   std::shared_ptr<const std::vector<PhasePlan>> sections(std::size_t layer, Pass pass) const;
 
