@@ -342,12 +342,13 @@ void StepSearch::search_conventional() {
   found_.work.simulated += beside_.work().simulated;
   SearchWork late;
   keep_up(late);
-  if (weaves_again_) {
-    weave_thriftily();
-    keep_up(late);
-  }
   change_runs();
   keep_up(late);
+  if (weaves_again_) {
+    weave_thriftily();
+    change_runs();
+    keep_up(late);
+  }
   found_.conventional_work = own_.conventional_work();
 }
 
