@@ -23,7 +23,8 @@ constexpr std::uint64_t kParts = 8;
 constexpr std::uint64_t kWeavings = 500;
 /// Weaving, parts and gradients are tried again as long as a round gains more than one part of so many of the cost.
 constexpr std::uint64_t kRoundGain = 500;
-/// From the second round on a pair that has gained nothing by one part of so many of its changes is left as it is.
+/// From the second round on a pair that has gained nothing by one part of so many of its changes is left as it is,
+/// unless there are sections of the vector unit, whose runs do not change once more.
 constexpr std::uint64_t kLaterPatience = 4;
 /// From a placement, a pair that has gained nothing by one part of so many of them is left as it is.
 constexpr std::uint64_t kPatience = 8;
@@ -242,7 +243,7 @@ void StepSearch::weave_in_rounds(StepWalk &walk) {
   do {
     before = walk.cost();
     walk.try_weaving(changes, patience);
-    patience = std::min(patience, changes / kLaterPatience);
+    if (!own_.machine().unit) patience = std::min(patience, changes / kLaterPatience);
     if (npu_.cores == 1) walk.try_parts(changes);
     walk.try_putting_off(changes);
   } while (walk.cost() < before - before / kRoundGain);
@@ -342,12 +343,13 @@ void StepSearch::search_conventional() {
   found_.work.simulated += beside_.work().simulated;
   SearchWork late;
   keep_up(late);
-  if (weaves_again_) {
-    weave_thriftily();
-    keep_up(late);
-  }
   change_runs();
   keep_up(late);
+  if (weaves_again_) {
+    weave_thriftily();
+    change_runs();
+    keep_up(late);
+  }
   found_.conventional_work = own_.conventional_work();
 }
 
