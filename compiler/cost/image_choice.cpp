@@ -2,15 +2,22 @@
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/ir/image.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gradweave::compiler {
 namespace {
+
+/// One part of so many of a step's bound that a layer may be above the one by im2col if all its products read the
+/// image: of matrices that are loaded and stored for as long as the array computes, searched plans are a tenth above
+/// it.
+constexpr std::uint64_t kNearlyAsFast = 32;
 
 std::uint64_t bound_of(Layer layer, bool image, Pass pass, const Machine &npu) {
   layer.image = image;
@@ -68,16 +75,31 @@ Layer in_best_form(Layer layer, Pass pass, const Machine &npu) {
   return layer;
 }
 
-/// Whether a step is bound to be faster if Y alone reads the image. X then comes from outside in both forms.
-bool gains_in_forward(const Layer &layer, const Machine &npu) {
-  if (layer.dx || !layer.input.empty() || !layer.x_of.empty()) return false;
-  const auto best = [&](Pass pass) {
-    const Layer own = in_best_form(layer, pass, npu);
-    return std::pair{own.image, layer_bound(own, pass, npu)};
-  };
-  const auto [image, forward] = best(Pass::kForward);
-  const auto [other, gradients] = best(Pass::kBackward);
-  return image && !other && forward + gradients < best(Pass::kBoth).second;
+/// A lower bound of cycles, then what is moved at least, in cycles of the memory.
+using Cost = std::pair<std::uint64_t, std::uint64_t>;
+
+Cost cost_of(const Layer &layer, Pass pass, const Machine &npu) {
+  const Bounds bounds = lower_bounds({layer}, pass, make_layout({layer}, pass, npu), npu);
+  return {bounds.run_cycles, bounds.traffic_cycles};
+}
+
+/// The least that a step of the layer takes if Y alone reads the image, and dX and dW what im2col makes of it, if each
+/// has its best form so.
+std::optional<Cost> cost_if_split(const Layer &layer, const Machine &npu) {
+  const Layer forward = in_best_form(layer, Pass::kForward, npu), gradients = in_best_form(layer, Pass::kBackward, npu);
+  if (!layer.x_of.empty() || !forward.image || gradients.image) return std::nullopt;
+  const Cost y = cost_of(forward, Pass::kForward, npu), others = cost_of(gradients, Pass::kBackward, npu);
+  return Cost{y.first + others.first, y.second + others.second};
+}
+
+/// How a step reads X of a layer that would rather go by im2col than read its image in all products.
+void choose_by_product(Layer &layer, const Machine &npu) {
+  const std::optional<Cost> split = cost_if_split(layer, npu);
+  const Cost y = cost_of(layer, Pass::kForward, npu), others = cost_of(layer, Pass::kBackward, npu);
+  if (!split || *split >= Cost{y.first + others.first, y.second + others.second}) return;
+  const bool may_be_whole = !is_strided(*layer.conv) && takes_image(layer, Pass::kBoth, npu);
+  layer.image = may_be_whole && bound_of(layer, true, Pass::kBoth, npu) <= split->first + split->first / kNearlyAsFast;
+  layer.forward_image = !layer.image;
 }
 
 } // namespace
@@ -86,8 +108,9 @@ std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &np
   std::size_t count = 0;
   for (Layer &layer : layers) {
     layer = in_best_form(layer, pass, npu);
+    layer.forward_image = false;
+    if (pass == Pass::kBoth && layer.conv && !layer.image) choose_by_product(layer, npu);
     count += layer.image ? 1 : 0;
-    layer.forward_image = pass == Pass::kBoth && !layer.image && gains_in_forward(layer, npu);
   }
   return count;
 }
