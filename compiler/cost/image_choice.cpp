@@ -14,10 +14,10 @@
 namespace gradweave::compiler {
 namespace {
 
-/// One part of so many of a step's bound that a layer may be above the one by im2col if all its products read the
-/// image: of matrices that are loaded and stored for as long as the array computes, searched plans are a tenth above
-/// it.
-constexpr std::uint64_t kNearlyAsFast = 32;
+/// All products of a layer read the image if they then move at most one part of so many, and take at most one part of
+/// so many longer by their bounds: of matrices that are loaded and stored for as long as the array computes, searched
+/// plans are a tenth above theirs.
+constexpr std::uint64_t kMovesLess = 2, kNearlyAsFast = 32;
 
 std::uint64_t bound_of(Layer layer, bool image, Pass pass, const Machine &npu) {
   layer.image = image;
@@ -83,23 +83,31 @@ Cost cost_of(const Layer &layer, Pass pass, const Machine &npu) {
   return {bounds.run_cycles, bounds.traffic_cycles};
 }
 
+/// Of a step: both passes, one after the other.
+Cost cost_of(const Layer &forward, const Layer &gradients, const Machine &npu) {
+  const Cost y = cost_of(forward, Pass::kForward, npu), others = cost_of(gradients, Pass::kBackward, npu);
+  return {y.first + others.first, y.second + others.second};
+}
+
 /// The least that a step of the layer takes if Y alone reads the image, and dX and dW what im2col makes of it, if each
 /// has its best form so.
 std::optional<Cost> cost_if_split(const Layer &layer, const Machine &npu) {
   const Layer forward = in_best_form(layer, Pass::kForward, npu), gradients = in_best_form(layer, Pass::kBackward, npu);
   if (!layer.x_of.empty() || !forward.image || gradients.image) return std::nullopt;
-  const Cost y = cost_of(forward, Pass::kForward, npu), others = cost_of(gradients, Pass::kBackward, npu);
-  return Cost{y.first + others.first, y.second + others.second};
+  return cost_of(forward, gradients, npu);
 }
 
 /// How a step reads X of a layer that would rather go by im2col than read its image in all products.
 void choose_by_product(Layer &layer, const Machine &npu) {
   const std::optional<Cost> split = cost_if_split(layer, npu);
-  const Cost y = cost_of(layer, Pass::kForward, npu), others = cost_of(layer, Pass::kBackward, npu);
-  if (!split || *split >= Cost{y.first + others.first, y.second + others.second}) return;
-  const bool may_be_whole = !is_strided(*layer.conv) && takes_image(layer, Pass::kBoth, npu);
-  layer.image = may_be_whole && bound_of(layer, true, Pass::kBoth, npu) <= split->first + split->first / kNearlyAsFast;
-  layer.forward_image = !layer.image;
+  if (!split || *split >= cost_of(layer, layer, npu)) return;
+  layer.forward_image = true;
+  if (is_strided(*layer.conv) || !takes_image(layer, Pass::kBoth, npu)) return;
+  Layer whole = layer;
+  whole.image = true;
+  whole.forward_image = false;
+  const auto [cycles, moved] = cost_of(whole, whole, npu);
+  if (cycles <= split->first + split->first / kNearlyAsFast && moved <= split->second / kMovesLess) layer = whole;
 }
 
 } // namespace
