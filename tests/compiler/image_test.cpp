@@ -139,9 +139,11 @@ TEST(Images, ALayerWithAGradientMayReadThemForYAlone) {
     return layers.front();
   };
   const Layer faster = read(56, 64, 192), less = read(14, 144, 288), whole = read(28, 128, 192);
+  const Layer weights = read(13, 1024, 512);
   EXPECT_TRUE(faster.forward_image && !faster.image) << "whose bound is lower by it";
   EXPECT_TRUE(less.forward_image && !less.image) << "which moves less by it, in as many cycles";
   EXPECT_TRUE(whole.image && !whole.forward_image) << "whose gradients take hardly longer over the image";
+  EXPECT_TRUE(weights.forward_image && !weights.image) << "which moves W for the most part, in either form";
   for (const Layer &layer : {faster, less}) {
     const std::vector<Layer> two = split_products(layer, npu);
     ASSERT_EQ(two.size(), 2U);
