@@ -46,8 +46,8 @@ Scheduled LayerScheduler::schedule(const SchedulingProblem &problem) const {
       plan.layer = all[i].layer;
       scheduled.plans.push_back(plan);
     }
-    // The gradients of one layer run as they were found, without what Y left in their way.
-    if (i > 0 && are_split(problem.layers)) scheduled.plans[first].starts_empty = true;
+    // Both gradients of a layer run as they were found, without what Y left in their way.
+    if (i > 0 && are_split(problem.layers) && problem.layers.back().dx) scheduled.plans[first].starts_empty = true;
     scheduled.tuning += own.tuning;
   }
   return scheduled;

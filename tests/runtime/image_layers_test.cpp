@@ -51,7 +51,7 @@ TEST(ImageLayers, MayReadTheImageForYAlone) {
       std::size_t results = 0;
       for (const OutputCheck &check : r.outputs)
         results += check.layer == at || check.layer == at + 1 ? 1 : 0;
-      if (!chain && s.compile.schedule != compiler::Schedule("in_order"))
+      if (!chain && split[1].dx && s.compile.schedule != compiler::Schedule("in_order"))
         EXPECT_NE(r.tilings.front().find("empty"), std::string::npos) << "gradients begin as they were searched";
       if (backend == Backend::kFunctional) EXPECT_GE(results, 1U) << describe(s); // in a chain Y may stay
       ++run;
