@@ -49,7 +49,7 @@ struct Layer {
   /// Whether a schedule may take the channels that Y and dX sum over in blocks, where images are read (N25). Without,
   /// bits depend on no schedule.
   bool channel_blocks = true;
-  /// Whether Y alone reads the image, which `image` does not say then; of a layer without dX.
+  /// Whether Y alone reads the image, which `image` does not say then.
   bool forward_image = false;
   Products products = Products::kAll;
 };

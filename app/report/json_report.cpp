@@ -47,7 +47,7 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
          {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
       json.erase(field);
   if (const compiler::Layer &layer = job.layer(); layer.conv && !layer.conv->is_pointwise())
-    json["convolution"] = layer.forward_image ? "image for Y, im2col for dW"
+    json["convolution"] = layer.forward_image ? "image for Y, im2col for gradients"
                           : layer.packed      ? "packed image"
                           : layer.image       ? "image"
                                               : "im2col";

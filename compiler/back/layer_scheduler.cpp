@@ -1,5 +1,6 @@
 #include "compiler/back/layer_scheduler.hpp"
 
+#include "compiler/cost/image_choice.hpp"
 #include "compiler/lower/layout.hpp"
 
 #include <cstdint>
@@ -40,10 +41,13 @@ Scheduled LayerScheduler::schedule(const SchedulingProblem &problem) const {
       };
     const Layout layout = make_layout(layer, options.pass, problem.npu);
     const Scheduled own = schedule_layer({layer, layout, problem.npu, options, problem.known});
+    const std::size_t first = scheduled.plans.size();
     for (PhasePlan plan : own.plans) {
       plan.layer = all[i].layer;
       scheduled.plans.push_back(plan);
     }
+    // Both gradients of a layer run as they were found, without what Y left in their way.
+    if (i > 0 && are_split(problem.layers) && problem.layers.back().dx) scheduled.plans[first].starts_empty = true;
     scheduled.tuning += own.tuning;
   }
   return scheduled;

@@ -235,12 +235,12 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const SomePixels &som
   if (job.pass != Pass::kBoth) return 0;
   std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
   for (std::uint32_t i = job.first; i < layers.size() && i < job.end; ++i) {
-    if (layers[i].products == Products::kGradients) continue; // the forward pass reads X in another form
+    const bool split = layers[i].products == Products::kGradients; // the forward pass reads X in another form
     for (const Tensor result : result_tensors()) {
       if (!is_computed(layers[i], result, Pass::kBackward)) continue;
       const Contraction &c = contraction_of(result);
       for (const Tensor operand : {c.a, c.b})
-        if (operand != c.shared && (operand != Tensor::kX || !some[i]))
+        if (operand != c.shared && (operand != Tensor::kX || (!some[i] && !split)))
           used[static_cast<std::size_t>(layout.place(i, operand))] = true;
     }
   }

@@ -2,15 +2,22 @@
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/ir/image.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gradweave::compiler {
 namespace {
+
+/// All products of a layer read the image if they then move at most one part of so many, and take at most one part of
+/// so many longer by their bounds: of matrices that are loaded and stored for as long as the array computes, searched
+/// plans are a tenth above theirs.
+constexpr std::uint64_t kMovesLess = 2, kNearlyAsFast = 32;
 
 std::uint64_t bound_of(Layer layer, bool image, Pass pass, const Machine &npu) {
   layer.image = image;
@@ -68,16 +75,39 @@ Layer in_best_form(Layer layer, Pass pass, const Machine &npu) {
   return layer;
 }
 
-/// Whether a step is bound to be faster if Y alone reads the image. X then comes from outside in both forms.
-bool gains_in_forward(const Layer &layer, const Machine &npu) {
-  if (layer.dx || !layer.input.empty() || !layer.x_of.empty()) return false;
-  const auto best = [&](Pass pass) {
-    const Layer own = in_best_form(layer, pass, npu);
-    return std::pair{own.image, layer_bound(own, pass, npu)};
-  };
-  const auto [image, forward] = best(Pass::kForward);
-  const auto [other, gradients] = best(Pass::kBackward);
-  return image && !other && forward + gradients < best(Pass::kBoth).second;
+/// A lower bound of cycles, then what is moved at least, in cycles of the memory.
+using Cost = std::pair<std::uint64_t, std::uint64_t>;
+
+Cost cost_of(const Layer &layer, Pass pass, const Machine &npu) {
+  const Bounds bounds = lower_bounds({layer}, pass, make_layout({layer}, pass, npu), npu);
+  return {bounds.run_cycles, bounds.traffic_cycles};
+}
+
+/// Of a step: both passes, one after the other.
+Cost cost_of(const Layer &forward, const Layer &gradients, const Machine &npu) {
+  const Cost y = cost_of(forward, Pass::kForward, npu), others = cost_of(gradients, Pass::kBackward, npu);
+  return {y.first + others.first, y.second + others.second};
+}
+
+/// The least that a step of the layer takes if Y alone reads the image, and dX and dW what im2col makes of it, if each
+/// has its best form so.
+std::optional<Cost> cost_if_split(const Layer &layer, const Machine &npu) {
+  const Layer forward = in_best_form(layer, Pass::kForward, npu), gradients = in_best_form(layer, Pass::kBackward, npu);
+  if (!layer.x_of.empty() || !forward.image || gradients.image) return std::nullopt;
+  return cost_of(forward, gradients, npu);
+}
+
+/// How a step reads X of a layer that would rather go by im2col than read its image in all products.
+void choose_by_product(Layer &layer, const Machine &npu) {
+  const std::optional<Cost> split = cost_if_split(layer, npu);
+  if (!split || *split >= cost_of(layer, layer, npu)) return;
+  layer.forward_image = true;
+  if (is_strided(*layer.conv) || !takes_image(layer, Pass::kBoth, npu)) return;
+  Layer whole = layer;
+  whole.image = true;
+  whole.forward_image = false;
+  const auto [cycles, moved] = cost_of(whole, whole, npu);
+  if (cycles <= split->first + split->first / kNearlyAsFast && moved <= split->second / kMovesLess) layer = whole;
 }
 
 } // namespace
@@ -86,8 +116,9 @@ std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &np
   std::size_t count = 0;
   for (Layer &layer : layers) {
     layer = in_best_form(layer, pass, npu);
+    layer.forward_image = false;
+    if (pass == Pass::kBoth && layer.conv && !layer.image) choose_by_product(layer, npu);
     count += layer.image ? 1 : 0;
-    layer.forward_image = pass == Pass::kBoth && !layer.image && gains_in_forward(layer, npu);
   }
   return count;
 }

@@ -15,8 +15,10 @@ namespace gradweave::compiler {
 /// leave rows of the array idle, and a pixel of few channels takes a whole beat. With a stride the bound of
 /// images has to be smaller, and with a dX by a quarter, and depthwise ones go by im2col. Of a few channels and with a
 /// stride, where no other layer reads or computes X, images are packed (Layer::packed), if their bound is then smaller
-/// than im2col's and no larger than as they lie. How many read images. Of a step a layer without dX whose X comes from
-/// outside has a choice for Y and one for dW (Layer::forward_image).
+/// than im2col's and no larger than as they lie. Of a step a layer that shares no X has a choice for Y and one for its
+/// gradients (Layer::forward_image), if the image is the one of Y alone and the bounds then take fewer cycles, or as
+/// many and fewer bytes; unless all its products would read the image nearly as fast, which moves the fewest. How many
+/// read images in all products.
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu);
 
 /// What is compiled for a layer of a step: itself, or, if Y alone reads its image, the layer of Y and that of the

@@ -166,7 +166,11 @@ void LayoutBuilder::bind(std::uint32_t i) {
   } else {
     add(i, Tensor::kX, true, x_rows(layer), x_cols(layer));
   }
-  if (forward || layer.dx) add(i, Tensor::kW, true, all_k, layer.n);
+  const bool split = i > 0 && gradients_[i - 1] == i; // from the layer before, which has W, too
+  if (split && layer.dx)
+    place(i, Tensor::kW) = place(i - 1, Tensor::kW);
+  else if (forward || layer.dx)
+    add(i, Tensor::kW, true, all_k, layer.n);
   // As long as nobody computes it, dY is an input.
   if (backward) add(i, Tensor::kDY, true, layer.m, all_n);
   if (forward) add(i, Tensor::kY, false, layer.m, all_n);

@@ -106,11 +106,12 @@ TEST(Images, AFirstLayerMayReadThemForYAlone) {
   Layer stem = image_layer({4, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3, 3, 3, 1, 1, 1});
   stem.image = stem.dx = false;
   std::vector<Layer> layers{stem, stem, stem, stem};
-  layers[1].dx = true;
+  layers[1].x_of = "another";
   layers[2].input = "another";
   EXPECT_EQ(read_images(layers, Pass::kBoth, npu), 0U);
-  EXPECT_TRUE(layers[0].forward_image);
-  EXPECT_FALSE(layers[1].forward_image || layers[2].forward_image) << "X is not from outside, or has a gradient";
+  EXPECT_TRUE(layers[0].forward_image && layers[2].forward_image);
+  EXPECT_FALSE(layers[1].forward_image) << "another reads X, too";
+  layers[1].x_of.clear();
   const std::vector<Layer> two = split_products(layers[0], npu);
   ASSERT_EQ(two.size(), 2U);
   EXPECT_TRUE(two[0].image && !two[1].image);
@@ -124,6 +125,48 @@ TEST(Images, AFirstLayerMayReadThemForYAlone) {
   // Under one pass the layer has its choice whole.
   EXPECT_EQ(read_images(layers, Pass::kForward, npu), 4U);
   EXPECT_FALSE(layers[0].forward_image);
+}
+
+/// 3 x 3 of GoogLeNet, whose gradients leave rows of the array idle where a tap of dW has few channels.
+TEST(Images, ALayerWithAGradientMayReadThemForYAlone) {
+  const Machine npu = load_machine("configs/small.toml");
+  const auto read = [&](std::uint32_t side, std::uint32_t channels, std::uint32_t out) {
+    Convolution conv = small_image_convolution(side, channels, out);
+    conv.batch = 4;
+    std::vector<Layer> layers{image_layer(conv)};
+    layers.front().image = false;
+    read_images(layers, Pass::kBoth, npu);
+    return layers.front();
+  };
+  const Layer faster = read(56, 64, 192), less = read(14, 144, 288), whole = read(28, 128, 192);
+  const Layer weights = read(13, 1024, 512);
+  EXPECT_TRUE(faster.forward_image && !faster.image) << "whose bound is lower by it";
+  EXPECT_TRUE(less.forward_image && !less.image) << "which moves less by it, in as many cycles";
+  EXPECT_TRUE(whole.image && !whole.forward_image) << "whose gradients take hardly longer over the image";
+  EXPECT_TRUE(weights.forward_image && !weights.image) << "which moves W for the most part, in either form";
+  for (const Layer &layer : {faster, less}) {
+    const std::vector<Layer> two = split_products(layer, npu);
+    ASSERT_EQ(two.size(), 2U);
+    EXPECT_FALSE(is_computed(two[0], Tensor::kDX, Pass::kBoth));
+    EXPECT_TRUE(is_computed(two[1], Tensor::kDX, Pass::kBoth) && is_computed(two[1], Tensor::kDW, Pass::kBoth));
+    // W is one tensor, which may stay from the one pass to the other; X and its matrix are two.
+    const Layout layout = make_layout(two, Pass::kBoth, npu);
+    EXPECT_EQ(layout.place(0, Tensor::kW), layout.place(1, Tensor::kW));
+    EXPECT_NE(layout.place(0, Tensor::kX), layout.place(1, Tensor::kX));
+    const auto traffic = [&](const std::vector<Layer> &layers, Pass pass) {
+      return lower_bounds(layers, pass, make_layout(layers, pass, npu), npu).traffic_cycles;
+    };
+    const std::uint64_t apart = traffic({two[0]}, Pass::kForward) + traffic({two[1]}, Pass::kBackward);
+    const std::uint64_t bytes = 2 * std::uint64_t{layer.k} * layer.n;
+    EXPECT_LT(traffic(two, Pass::kBoth), apart) << "all of W, or what the scratchpad holds of it, stays";
+    EXPECT_GE(traffic(two, Pass::kBoth) + bytes * npu.memory.bytes_den / npu.memory.bytes_num + 2, apart);
+  }
+  Machine tiny = npu;
+  tiny.spm_bytes = 1U << 14U;
+  const std::vector<Layer> two = split_products(faster, npu);
+  const Layout layout = make_layout(two, Pass::kBoth, tiny);
+  const std::uint64_t once = lower_bounds(two, Pass::kBoth, layout, npu).traffic_cycles;
+  EXPECT_LT(once, lower_bounds(two, Pass::kBoth, layout, tiny).traffic_cycles) << "W comes twice where it cannot stay";
 }
 
 TEST(Images, AreLeftToIm2colWhereNotEvenRowsOfThemFitTheScratchpad) {

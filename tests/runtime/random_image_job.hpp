@@ -108,9 +108,10 @@ inline Convolution random_convolution_of(std::uint32_t height, std::uint32_t wid
   return conv;
 }
 
-/// The layer as two: one of Y, which reads the image, and one of dW, which reads what im2col makes of it.
-inline std::vector<compiler::Layer> apart(compiler::Layer layer) {
-  layer.dx = false;
+/// The layer as two: one of Y, which reads the image, and one of dW, and of dX if it has one, over what im2col makes of
+/// it.
+inline std::vector<compiler::Layer> apart(compiler::Layer layer, bool dx) {
+  layer.dx = dx;
   compiler::Layer forward = layer, gradients = layer;
   forward.image = true;
   forward.products = compiler::Products::kForward;
