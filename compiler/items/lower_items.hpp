@@ -18,7 +18,8 @@ namespace gradweave::compiler {
 ///
 /// A program that computes a value twice is split where keeping it takes less time (split_program()). A result that
 /// fits the place of what its run reads for the last time, each element before it is written, lies there.
-std::optional<ItemJobs> lower_items(const graph::Graph &graph, const graph::Consumers &consumers, const ItemGroup &group, const NpuConfig &npu,
+std::optional<ItemJobs> lower_items(const graph::Graph &graph, const graph::Consumers &consumers,
+                                    const ItemGroup &group, const NpuConfig &npu,
                                     const std::function<bool(graph::TensorId)> &keep = {});
 
 } // namespace gradweave::compiler
