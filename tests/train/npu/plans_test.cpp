@@ -345,7 +345,8 @@ TEST(EpilogueJobs, AResultThatOthersReadIsStored) {
   const Keeps keeps = [](graph::TensorId) { return false; };
   for (const bool others : {false, true}) {
     if (others) step.graph.ops.back().inputs.front() = epilogue.of;
-    const EpilogueJobs jobs = epilogue_jobs(step.graph, step.graph.consumers(), products.passes[0], epilogue, views, keeps);
+    const EpilogueJobs jobs =
+        epilogue_jobs(step.graph, step.graph.consumers(), products.passes[0], epilogue, views, keeps);
     EXPECT_EQ(jobs.epilogue.in_memory[jobs.epilogue.result], others);
     EXPECT_EQ(std::count(jobs.inside.begin(), jobs.inside.end(), epilogue.of), others ? 0 : 1);
   }
