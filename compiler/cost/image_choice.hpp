@@ -17,8 +17,8 @@ namespace gradweave::compiler {
 /// stride, where no other layer reads or computes X, images are packed (Layer::packed), if their bound is then smaller
 /// than im2col's and no larger than as they lie. Of a step a layer that shares no X has a choice for Y and one for its
 /// gradients (Layer::forward_image), if the image is the one of Y alone and the bounds then take fewer cycles, or as
-/// many and fewer bytes; unless all its products would read the image nearly as fast, which moves the fewest. How many
-/// read images in all products.
+/// many and fewer bytes; unless all its products would read the image nearly as fast and then move at most half. How
+/// many read images in all products.
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu);
 
 /// What is compiled for a layer of a step: itself, or, if Y alone reads its image, the layer of Y and that of the

@@ -44,7 +44,7 @@ private:
   const ProductPlan &products_;
   graph::Consumers consumers_;
   std::vector<graph::TensorId> same_;               ///< of each tensor: what has its elements in their order
-  std::vector<std::vector<graph::TensorId>> alike_; ///< of each of these: the tensors that it is that of
+  std::vector<std::vector<graph::TensorId>> alike_; ///< of each tensor that is `same_` of any: all of which it is
   std::vector<graph::TensorId> strided_;            ///< tensors that do not lie row-major
   std::vector<bool> free_;                          ///< operators that are no epilogue's yet
   std::vector<graph::OpId> at_;                     ///< of each op: the one with which it runs
