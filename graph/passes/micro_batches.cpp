@@ -89,7 +89,7 @@ private:
   Builder build_;
   TensorId tensors_; ///< of the graph as it was
   OpId ops_;
-  std::vector<std::vector<OpId>> readers_;
+  Consumers readers_;
   std::vector<TensorId> now_;               ///< of each of these tensors, the one of the latest copy
   std::map<TensorId, TensorId> first_next_; ///< of what the graph updates by itself, its next value there
 };

@@ -92,7 +92,7 @@ private:
   }
 
   const TrainingOptions &options_;
-  std::vector<std::vector<OpId>> forward_readers_; ///< of the graph before updates
+  Consumers forward_readers_; ///< of the graph before updates
   Builder build_;
   TensorId constants_ = kNone, factor_ = kNone;
 };

@@ -189,7 +189,7 @@ private:
   const MemoryNeeds &needs_;
   const Graph &graph_;
   bool reuse_;
-  std::vector<std::vector<OpId>> readers_;
+  graph::Consumers readers_;
   std::vector<const View *> over_; ///< of each tensor, what it is a view of
   FreeList free_;
   StepMemory memory_;

@@ -108,7 +108,7 @@ private:
 
   const Graph &graph_;
   const ProductPlan &products_;
-  std::vector<std::vector<OpId>> readers_;
+  graph::Consumers readers_;
   std::vector<std::size_t> pass_of_;
   std::vector<bool> strided_;
   Views views_;

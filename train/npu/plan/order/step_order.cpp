@@ -172,7 +172,7 @@ private:
   const std::set<OpId> &apart_;
   std::vector<TensorId> owner_; ///< of each tensor, what it is a view of, or itself
   std::vector<bool> is_owner_;  ///< of each tensor, whether another one is a view of it
-  std::vector<std::vector<OpId>> readers_;
+  graph::Consumers readers_;
   std::vector<OpId> waiting_; ///< operators that run with their first reader
   std::vector<bool> done_;    ///< ops that have nothing to do
   std::vector<std::size_t> pass_of_;
