@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <chrono>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace gradweave {
@@ -75,8 +77,9 @@ Database::Database(std::filesystem::path file, DatabaseAccess access) : file_(st
       return;
     }
     if (access == DatabaseAccess::kExclusive) execute("PRAGMA locking_mode = EXCLUSIVE");
+    keep_a_log(wait_milliseconds(access));
     // The operating system has what is committed even if the process is killed; a power cut may cost the last points.
-    execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT");
+    execute("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT");
   } catch (...) {
     sqlite3_close(handle_);
     throw;
@@ -95,6 +98,18 @@ void Database::fail(int code) const {
 
 void Database::execute(const std::string &sql) {
   if (const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr); code != SQLITE_OK) fail(code);
+}
+
+void Database::keep_a_log(int wait_milliseconds) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(wait_milliseconds);
+  // Of several processes that do this to a new file at once, SQLite tells some at once that it is busy: each would wait
+  // for a lock that another gives up only when it is through. The busy timeout doesn't hold there.
+  const auto log = [&] { return sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr); };
+  int code = log();
+  for (; (code & 0xff) == SQLITE_BUSY && Clock::now() < end; code = log())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (code != SQLITE_OK) fail(code);
 }
 
 std::int64_t Database::pragma(const std::string &name) {

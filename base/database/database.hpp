@@ -53,6 +53,8 @@ public:
 private:
   friend class Statement;
   [[noreturn]] void fail(int code) const;
+  /// Turns the write-ahead log on, waiting for others that do the same.
+  void keep_a_log(int wait_milliseconds);
 
   std::filesystem::path file_;
   sqlite3 *handle_ = nullptr;

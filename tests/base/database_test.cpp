@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace gradweave::test {
 namespace {
@@ -103,6 +106,22 @@ TEST_F(DatabaseTest, OneProcessMayHaveItToItself) {
   const Database database(file_, DatabaseAccess::kExclusive);
   EXPECT_NE(message<DatabaseBusy>(DatabaseAccess::kExclusive).find("another process has it to itself"),
             std::string::npos);
+}
+
+// Who is at the same moment at the same step of opening is chance: hence many new files.
+TEST_F(DatabaseTest, ManyProcessesMayOpenANewFileAtOnce) {
+  for (int round = 0; round < 60; ++round) {
+    file_ = scratch_ / (std::to_string(round) + ".db");
+    for (int i = 0; i < 8; ++i)
+      if (::fork() == 0) {
+        const std::string problem = message<std::runtime_error>();
+        std::fputs(problem.c_str(), stderr);
+        ::_exit(problem.empty() ? 0 : 1);
+      }
+    int status = 0;
+    while (::wait(&status) > 0)
+      EXPECT_EQ(status, 0);
+  }
 }
 
 TEST(SqlNames, AreQuoted) { EXPECT_EQ(sql_name("a\"b.c"), "\"a\"\"b.c\""); }
