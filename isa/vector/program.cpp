@@ -3,6 +3,8 @@
 #include "isa_defs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace gradweave::isa::vector {
 namespace {
@@ -21,19 +23,33 @@ constexpr std::array<std::array<Field, 3>, 3> kOperandFields{{{field::A, field::
                                                               {field::B, field::B_NEG, field::B_ABS},
                                                               {field::C, field::C_NEG, field::C_ABS}}};
 
+/// Operations by number: they are asked for at each instruction of all programs that a compiler tries.
+struct OpTable {
+  static constexpr std::size_t kNumbers = std::numeric_limits<std::uint8_t>::max() + 1;
+  std::array<const OpInfo *, kNumbers> ops{};
+  std::array<std::uint8_t, kNumbers> operands{};
+};
+
+constexpr OpTable op_table() {
+  OpTable table;
+  for (const OpInfo &o : kOps) {
+    const auto number = static_cast<std::uint8_t>(o.op);
+    table.ops[number] = &o;
+    for (const char c : o.reads)
+      table.operands[number] += c == '#' ? 0 : 1;
+  }
+  return table;
+}
+
+constexpr OpTable kOpTable = op_table();
+
 } // namespace
 
-const OpInfo *find_op(std::uint8_t value) {
-  const auto *found =
-      std::find_if(kOps.begin(), kOps.end(), [=](const OpInfo &o) { return static_cast<std::uint8_t>(o.op) == value; });
-  return found == kOps.end() ? nullptr : found;
-}
+const OpInfo *find_op(std::uint8_t value) { return kOpTable.ops[value]; }
 
 const OpInfo &info(Op op) { return *find_op(static_cast<std::uint8_t>(op)); }
 
-unsigned operand_count(const OpInfo &op) {
-  return static_cast<unsigned>(std::count_if(op.reads.begin(), op.reads.end(), [](char c) { return c != '#'; }));
-}
+unsigned operand_count(const OpInfo &op) { return kOpTable.operands[static_cast<std::uint8_t>(op.op)]; }
 
 std::uint64_t encode(const Instruction &i) {
   std::uint64_t word = put(static_cast<std::uint64_t>(i.op), field::OP) | put(i.d, field::D);
