@@ -103,8 +103,8 @@ void Database::execute(const std::string &sql) {
 void Database::keep_a_log(int wait_milliseconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = Clock::now() + std::chrono::milliseconds(wait_milliseconds);
-  // Of several processes that do this to a new file at once, SQLite tells some at once that it is busy: each would wait
-  // for a lock that another gives up only when it is through. The busy timeout doesn't hold there.
+  // The busy timeout doesn't hold here: whoever has begun to read, as this does, is told at once that others write. Of
+  // several processes that open a new file together some would end so.
   const auto log = [&] { return sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr); };
   int code = log();
   for (; (code & 0xff) == SQLITE_BUSY && Clock::now() < end; code = log())

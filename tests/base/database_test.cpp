@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <future>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -106,6 +108,16 @@ TEST_F(DatabaseTest, OneProcessMayHaveItToItself) {
   const Database database(file_, DatabaseAccess::kExclusive);
   EXPECT_NE(message<DatabaseBusy>(DatabaseAccess::kExclusive).find("another process has it to itself"),
             std::string::npos);
+}
+
+/// Whoever turns the log on reads before it writes, and SQLite lets nobody wait who has begun to read.
+TEST_F(DatabaseTest, ItIsWaitedForWhoWritesToAFileWithoutALog) {
+  Database writer(file_, DatabaseAccess::kShared);
+  writer.execute("CREATE TABLE t (a); PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE");
+  auto problem = std::async(std::launch::async, [&] { return message<std::runtime_error>(); });
+  EXPECT_EQ(problem.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
+  writer.execute("COMMIT");
+  EXPECT_EQ(problem.get(), "");
 }
 
 // Who is at the same moment at the same step of opening is chance: hence many new files.
