@@ -24,7 +24,9 @@ constexpr std::uint64_t kMostTimes = 8;
 constexpr double kPromising = 1.01;
 /// Program::work() that a plan may take on average.
 constexpr std::uint64_t kWorkOfAPlan = 6667, kLeastWork = 100'000;
-/// Plans of a layer and direction that a step may use instead of the best, beside those of each level.
+/// Plans of a layer and direction that a step may use instead of the best, beside those of each level: the fastest of
+/// as many tilings, and where there are fewer others of these. The more plans are tried, the more of the fastest have
+/// the same tiles, which is no choice for a step.
 constexpr std::size_t kFastest = 12;
 
 /// How the cores may share a layer: parts of it, or tiles by turns. With one core it is not cut.
@@ -42,6 +44,13 @@ std::vector<Cut> cuts_of(const Layer &layer, Pass pass, const Machine &npu) {
     cuts.push_back(cut_of(layer, npu, options));
   }
   return cuts;
+}
+
+/// Whether the phases of two orders have the same tiles, one after the other.
+bool same_tiling(const std::vector<PhasePlan> &one, const std::vector<PhasePlan> &other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](const PhasePlan &x, const PhasePlan &y) {
+    return x.kind == y.kind && x.tile == y.tile && x.loops == y.loops;
+  });
 }
 
 } // namespace
@@ -186,11 +195,20 @@ void LayerPlans::add_alternatives(Shape &shape) {
                                        [](std::uint64_t c, const Refinement::Kept *other) { return c < other->cost; });
       kept.insert(at, &k);
     }
-  kept.resize(std::min(kept.size(), kFastest));
-  for (const Refinement::Kept *k : kept)
-    shape.choice.alternatives.push_back(k->plans);
+  std::vector<std::vector<PhasePlan>> &alternatives = shape.choice.alternatives;
+  std::vector<const Refinement::Kept *> others;
+  for (const Refinement::Kept *k : kept) {
+    const bool is_new = std::none_of(alternatives.begin(), alternatives.end(),
+                                     [&](const auto &other) { return same_tiling(k->plans, other); });
+    if (!is_new)
+      others.push_back(k);
+    else if (alternatives.size() < kFastest)
+      alternatives.push_back(k->plans);
+  }
+  for (const Refinement::Kept *k : others)
+    if (alternatives.size() < kFastest) alternatives.push_back(k->plans);
   for (const OwnPlan &level : shape.choice.levels)
-    shape.choice.alternatives.push_back(level.phases);
+    alternatives.push_back(level.phases);
 }
 
 bool LayerPlans::search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress) {

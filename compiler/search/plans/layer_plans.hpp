@@ -86,8 +86,9 @@ public:
   struct Choice {
     /// The best plan after 1, 2, 4 ... times the plans tried first: what a search with less effort would find.
     std::vector<OwnPlan> levels;
-    std::vector<std::vector<PhasePlan>> alternatives; ///< best first, without products
-    OwnPlan conventional;                             ///< the best that computes dX, then dW
+    /// The fastest of each tiling, others of these, then those of the levels; without products.
+    std::vector<std::vector<PhasePlan>> alternatives;
+    OwnPlan conventional; ///< the best that computes dX, then dW
     OwnPlan dw_first; ///< the best that computes dW, then dX: for the layer by itself, as in a step dX is waited for
     const OwnPlan &best() const { return levels.back(); }
     /// The best for the layer by itself.
