@@ -14,6 +14,11 @@ namespace {
 constexpr std::uint64_t kChanges = 100, kDetour = 200;
 /// A run that has gained nothing by so many times as many, one after the other, is left.
 constexpr std::uint64_t kInVain = 6;
+/// Two runs go on being joined while they take less than one part of so many longer than apart, until they have gained
+/// nothing by so many times as many changes.
+constexpr std::uint64_t kWorthJoining = 12, kJoinedInVain = 3;
+/// Joining takes one part of so many of the work that changes of runs may take, besides.
+constexpr std::uint64_t kJoinShare = 2;
 
 } // namespace
 
@@ -25,7 +30,11 @@ public:
   std::size_t end() const { return end_; }
   /// Whether a section of the vector unit is among them, whose plan stays.
   bool has_unit() const { return has_unit_; }
-  /// Of the run and a neighbour on each side.
+  /// Whether gradients that were put off run here.
+  bool has_guests() const {
+    return std::any_of(slots_.begin(), slots_.end(), [](const Slot &slot) { return slot.late; });
+  }
+  /// Of the run and those next to it.
   std::uint64_t cost() const { return walk_.cost(priced_first_, priced_end_, kNoPlan); }
   /// What the run costs above its bound.
   std::uint64_t loss() const;
@@ -68,8 +77,7 @@ StepWalk::WovenRun::WovenRun(StepWalk &walk, std::size_t first)
   const Sections &sections = walk.sections_;
   while (end_ < sections.size() && sections[end_].woven)
     ++end_;
-  priced_first_ = first_ - std::min<std::size_t>(first_, 1);
-  priced_end_ = std::min(end_ + 1, sections.size());
+  std::tie(priced_first_, priced_end_) = walk.with_next_runs(first_, end_);
   for_phases(sections, first_, end_, [&](std::size_t s, std::size_t phase, bool, bool, bool late) {
     slots_.push_back({s, phase, late});
     if (parts_.empty() || parts_.back().section != s) parts_.push_back({s, late});
@@ -242,14 +250,73 @@ bool StepWalk::change_run(const RunsAlike &runs) {
     other.take_plans(run);
     if (other.cost() >= apart) sections_ = as_is;
   }
+  return improves_with(one_changed, before);
+}
+
+/// Whether the step gains as it is, or else by `one`, which it then is; else it is as `before`.
+bool StepWalk::improves_with(const Sections &one, const Sections &before) {
   if (improves()) return true;
-  sections_ = one_changed;
+  sections_ = one;
   if (improves()) return true;
   sections_ = before;
   return false;
 }
 
+/// The sections from `first` to before `end` with the runs on both sides, whole: a section of a run that is cut off
+/// takes other cycles than in it.
+std::pair<std::size_t, std::size_t> StepWalk::with_next_runs(std::size_t first, std::size_t end) const {
+  first -= std::min<std::size_t>(first, 1);
+  end = std::min(end + 1, sections_.size());
+  while (first > 0 && sections_[first].woven)
+    --first;
+  while (end < sections_.size() && sections_[end].woven)
+    ++end;
+  return {first, end};
+}
+
+/// Weaves the run that begins with the section with the one before it, from bands, and changes both by detours until
+/// they take less than apart, and on as long as they gain; then pairs of the same shapes, where these gain, too.
+void StepWalk::join_run(const std::vector<std::size_t> &pairs) {
+  const std::size_t section = pairs.front();
+  const std::size_t first = run_of(section).first;
+  for (const std::size_t s : {first, section})
+    if (const WovenRun run(*this, s); run.has_unit() || run.has_guests()) return;
+  const Sections before = sections_;
+  weave_with_last(section, 0, 0);
+  WovenRun run(*this, first);
+  const std::pair<std::size_t, std::size_t> around = with_next_runs(first, run.end());
+  const std::uint64_t apart = counted(price(before, around.first, around.second, kNoPlan));
+  std::uint64_t best = run.cost();
+  for (std::uint64_t in_vain = 0; in_vain < kJoinedInVain && best < apart + apart / kWorthJoining; best = run.cost())
+    in_vain = run.change() ? 0 : in_vain + 1;
+  if (best >= apart) {
+    sections_ = before;
+    return;
+  }
+  const Sections one_joined = sections_;
+  for (const std::size_t other : pairs) {
+    const Sections as_is = sections_;
+    copy_run(section, other);
+    const auto [other_first, other_end] = run_of(other);
+    const auto [from, to] = with_next_runs(other_first, other_end);
+    if (cost(from, to, kNoPlan) > counted(price(as_is, from, to, kNoPlan))) sections_ = as_is;
+  }
+  improves_with(one_joined, before);
+}
+
+void StepWalk::join_runs(std::uint64_t bursts) {
+  const std::uint64_t begun = work_.bursts;
+  for (const std::vector<std::size_t> &pairs : pairs_to_weave()) {
+    if (work_.bursts - begun >= bursts) break;
+    if (progress_) progress_();
+    if (!sections_[pairs.front()].woven) join_run(pairs);
+  }
+  around_.clear();
+  woven_bursts_ += work_.bursts - begun;
+}
+
 void StepWalk::change_runs(std::uint64_t bursts) {
+  join_runs(bursts / kJoinShare);
   const std::uint64_t begun = work_.bursts;
   std::vector<RunsAlike> all = runs_alike();
   while (work_.bursts - begun < bursts) {

@@ -50,8 +50,9 @@ public:
   /// to later ones of the array, or the other way, where that is faster, with so many changes tried for each pair of
   /// shapes.
   void try_putting_off(std::uint64_t changes);
-  /// Changes runs of woven layers and the gradients beside them, those that lose most first, until none gains any more
-  /// or the walk has simulated so many `bursts` for it.
+  /// Joins runs of woven layers where that is faster, for half of so many `bursts` at most; then changes them and the
+  /// gradients beside them, those that lose most first, until none gains any more or the walk has simulated `bursts`
+  /// for it.
   void change_runs(std::uint64_t bursts);
   /// Lets layers run like their conventional plans that are known by now, those of the same shape and surroundings
   /// alike, where that is faster.
@@ -184,6 +185,10 @@ private:
   struct RunsAlike;
   std::vector<RunsAlike> runs_alike();
   bool change_run(const RunsAlike &runs);
+  bool improves_with(const Sections &one, const Sections &before);
+  std::pair<std::size_t, std::size_t> with_next_runs(std::size_t first, std::size_t end) const;
+  void join_run(const std::vector<std::size_t> &pairs);
+  void join_runs(std::uint64_t bursts);
   void go_on_with_gradients(std::uint64_t changes);
   std::vector<std::size_t> pick_sections();
   bool improves();
