@@ -3,6 +3,8 @@
 #include "compiler/spm/residency.hpp"
 #include "tests/compiler/walked_step.hpp"
 
+#include <algorithm>
+
 namespace gradweave::compiler {
 namespace {
 
@@ -35,6 +37,18 @@ TEST(StepRuns, WovenLayersChangeLikeOthersOfTheirShapes) {
   step.walk.try_weaving(kChanges, kChanges);
   const std::uint64_t before = step.walk.cost();
   step.walk.change_runs(kBursts);
+  EXPECT_LT(step.walk.cost(), before);
+  EXPECT_EQ(step.walk.cost(), cycles_of(step));
+}
+
+/// Nothing is woven before.
+TEST(StepRuns, AreJoinedWhereThatGains) {
+  Walked step("small", {product(784, 64, 256), product(784, 256, 64)});
+  step.walk.begin(0);
+  const std::uint64_t before = step.walk.cost();
+  step.walk.change_runs(kBursts);
+  const std::vector<PhasePlan> plans = step.walk.plans();
+  EXPECT_TRUE(std::any_of(plans.begin(), plans.end(), [](const PhasePlan &plan) { return plan.woven; }));
   EXPECT_LT(step.walk.cost(), before);
   EXPECT_EQ(step.walk.cost(), cycles_of(step));
 }

@@ -17,8 +17,8 @@ constexpr std::uint64_t kInVain = 6;
 /// Two runs go on being joined while they take less than one part of so many longer than apart, until they have gained
 /// nothing by so many times as many changes.
 constexpr std::uint64_t kWorthJoining = 12, kJoinedInVain = 3;
-/// Joining takes one part of so many of the work that changes of runs may take, besides.
-constexpr std::uint64_t kJoinShare = 2;
+/// Joining takes one part of so many of the work that changes of runs may take.
+constexpr std::uint64_t kJoinShare = 4;
 
 } // namespace
 
@@ -255,10 +255,10 @@ bool StepWalk::change_run(const RunsAlike &runs) {
 
 /// Whether the step gains as it is, or else by `one`, which it then is; else it is as `before`.
 bool StepWalk::improves_with(const Sections &one, const Sections &before) {
-  if (improves()) return true;
-  sections_ = one;
-  if (improves()) return true;
-  sections_ = before;
+  for (const Sections *next : {&one, &before}) {
+    if (improves()) return true;
+    sections_ = *next;
+  }
   return false;
 }
 
@@ -311,12 +311,10 @@ void StepWalk::join_runs(std::uint64_t bursts) {
     if (progress_) progress_();
     if (!sections_[pairs.front()].woven) join_run(pairs);
   }
-  around_.clear();
-  woven_bursts_ += work_.bursts - begun;
 }
 
-void StepWalk::change_runs(std::uint64_t bursts) {
-  join_runs(bursts / kJoinShare);
+/// Those that lose most first, until none gains any more or the walk has simulated so many bursts for it.
+void StepWalk::change_each_run(std::uint64_t bursts) {
   const std::uint64_t begun = work_.bursts;
   std::vector<RunsAlike> all = runs_alike();
   while (work_.bursts - begun < bursts) {
@@ -328,6 +326,16 @@ void StepWalk::change_runs(std::uint64_t bursts) {
     next->in_vain = change_run(*next) ? 0 : next->in_vain + 1;
     ++next->turns;
     next->loss = WovenRun(*this, next->firsts.front()).loss() * next->firsts.size();
+  }
+}
+
+void StepWalk::change_runs(std::uint64_t bursts) {
+  const std::uint64_t begun = work_.bursts;
+  const auto left = [&] { return bursts - std::min(bursts, work_.bursts - begun); };
+  for (std::uint64_t before = kNoPlan; cost_ < before && left() > 0;) {
+    before = cost_;
+    join_runs(std::min(left(), bursts / kJoinShare));
+    change_each_run(left());
   }
   around_.clear();
   woven_bursts_ += work_.bursts - begun;

@@ -32,7 +32,7 @@ constexpr std::uint64_t kPatience = 8;
 /// others, or end where they begin.
 constexpr std::uint64_t kLateShare = 8;
 /// Changes of runs that are woven take one part of so many of the work of all before.
-constexpr std::uint64_t kRunsShare = 4;
+constexpr std::uint64_t kRunsShare = 2;
 
 class StepSearch {
 public:

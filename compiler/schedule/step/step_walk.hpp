@@ -50,9 +50,8 @@ public:
   /// to later ones of the array, or the other way, where that is faster, with so many changes tried for each pair of
   /// shapes.
   void try_putting_off(std::uint64_t changes);
-  /// Joins runs of woven layers where that is faster, for half of so many `bursts` at most; then changes them and the
-  /// gradients beside them, those that lose most first, until none gains any more or the walk has simulated `bursts`
-  /// for it.
+  /// Joins runs of woven layers where that is faster, then changes them and the gradients beside them, those that lose
+  /// most first, and so on until none gains any more or the walk has simulated so many `bursts` for it.
   void change_runs(std::uint64_t bursts);
   /// Lets layers run like their conventional plans that are known by now, those of the same shape and surroundings
   /// alike, where that is faster.
@@ -189,6 +188,7 @@ private:
   std::pair<std::size_t, std::size_t> with_next_runs(std::size_t first, std::size_t end) const;
   void join_run(const std::vector<std::size_t> &pairs);
   void join_runs(std::uint64_t bursts);
+  void change_each_run(std::uint64_t bursts);
   void go_on_with_gradients(std::uint64_t changes);
   std::vector<std::size_t> pick_sections();
   bool improves();
