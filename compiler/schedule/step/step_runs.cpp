@@ -1,5 +1,5 @@
-// Runs of woven sections, and the gradients beside them, change at random when all else has ended: those first that
-// lose most, and by detours over what takes longer.
+// Runs of woven sections are joined, and they and the gradients beside them change at random, when all else has ended:
+// those first that lose most, and by detours over what takes longer.
 #include "compiler/schedule/step/step_guest.hpp"
 #include "compiler/schedule/step/step_walk.hpp"
 #include "compiler/spm/residency.hpp"
