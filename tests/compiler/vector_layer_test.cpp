@@ -202,7 +202,7 @@ TEST(VectorLayers, RunBesideTheArrayInTheBackwardPass) {
   Layer middle = depthwise(12, 6, 3);
   middle.vector = true;
   std::vector<Layer> layers = layers_around(middle);
-  layers.front().k = 24; // for as long as the section
+  layers.front().k = 16; // for as long as the section
   StepOptions options;
   options.layer_plans = 12;
   options.step_plans = 60;
