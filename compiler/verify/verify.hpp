@@ -25,7 +25,8 @@ std::string verify_program(const Program &program, const Layout &layout, const N
 /// The compiled layers, from their binary commands and the places of their tensors alone: legal commands, a legal
 /// serial order, paired semaphores, no scratchpad or DRAM hazard, every tile product once with an ascending reduction,
 /// every result element stored once from a complete sum of the right type, what one layer reads of another computed
-/// before, and stored if it is read from memory, and the traffic the layers state.
+/// before, and stored if it is read from memory, no Y of a job after a gradient of it, and the traffic the layers
+/// state.
 std::string verify_stream(const Compiled &compiled, const NpuConfig &npu);
 
 /// Jobs of one stream (Compiled::jobs), likewise: every row of the scratchpad that a command reads was last written by

@@ -44,7 +44,7 @@ std::uint64_t macs_of(const Layer &l, Tensor result) {
 
 ContentReplay::ContentReplay(const Compiled &compiled, const NpuConfig &npu)
     : compiled_(compiled), npu_(npu), owner_(npu.spm_rows(), 0), unit_rows_(npu.spm_rows(), 0), units_(npu.vectors()),
-      stored_(compiled.layout.tensors.size()), macs_(compiled.layers.size()) {
+      stored_(compiled.layout.tensors.size()), macs_(compiled.layers.size()), turned_(compiled.jobs.ranges().size()) {
   for (const TensorBinding &b : compiled.layout.tensors)
     tensors_end_ = std::max(tensors_end_, b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch);
   for (std::uint32_t i = 0; i < compiled.layers.size(); ++i) {
@@ -304,10 +304,21 @@ std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   return finish_product(g, static_cast<std::uint64_t>(g.m) * g.n * g.k, product, c);
 }
 
+/// A job's dY depends on all of its Y: none is computed once the backward pass has begun.
+std::string ContentReplay::turn(std::uint32_t layer, Tensor result) {
+  const std::size_t job = compiled_.jobs.job_of(layer);
+  if (result == Tensor::kY && turned_[job])
+    return fmt::format("computes Y of layer '{}' after a gradient, which depends on all Y",
+                       compiled_.layers[layer].name);
+  turned_[job] = turned_[job] || result != Tensor::kY;
+  return {};
+}
+
 /// The sum with the terms of `c`: whether it goes on where its initial values stand, and its place.
 std::string ContentReplay::finish_product(const isa::GemmCommand &g, std::uint64_t macs, const Product &product,
                                           Content c) {
   const GemmViews v(g);
+  if (std::string problem = turn(product.layer, product.result); !problem.empty()) return problem;
   if (std::string problem = continue_sum(g, g.acc ? find(v.cin) : nullptr, c); !problem.empty()) return problem;
   if (g.out_bf16) {
     if (c.first != 0 || c.done != extent(c) || binding(c.binding).fp32)

@@ -91,6 +91,7 @@ private:
     std::vector<std::uint32_t> rows; ///< of the tensor, first of each tap
   };
 
+  std::string turn(std::uint32_t layer, Tensor result);
   std::string load(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string load_elements(const Located &at, const SyncReplay &sync) const;
   std::string store(const isa::DmaCommand &d, const SyncReplay &sync);
@@ -172,6 +173,7 @@ private:
   std::map<std::uint64_t, Spilled> spilled_;                  ///< by address
   std::vector<std::vector<Stored>> stored_;                   ///< by binding
   std::vector<std::array<std::uint64_t, kTensorCount>> macs_; ///< by layer
+  std::vector<bool> turned_;                                  ///< by job: whether its backward pass has begun
 };
 
 } // namespace gradweave::compiler

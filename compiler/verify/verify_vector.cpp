@@ -70,6 +70,7 @@ std::string ContentReplay::vector_store(const isa::DmaCommand &d, const CommandI
     const TensorBinding &b = binding(at.binding);
     if (b.input || b.layer != info.layer)
       return fmt::format("the vector unit overwrites {}, which is no result of the layer", name(at.binding, at.rect));
+    if (problem = turn(info.layer, b.tensor); !problem.empty()) return problem;
     stored_[at.binding].push_back({at.rect, at.step, sync.engine(), sync.position()});
   }
   return problem;

@@ -53,6 +53,16 @@ TEST(StepRuns, AreJoinedWhereThatGains) {
   EXPECT_EQ(step.walk.cost(), cycles_of(step));
 }
 
+/// W would come once for both passes.
+TEST(StepRuns, EndWhereTheForwardPassDoes) {
+  Walked step("small", {product(4, 512, 2048)});
+  step.walk.begin(0);
+  step.walk.try_weaving(kChanges, kChanges);
+  step.walk.change_runs(kBursts);
+  for (const PhasePlan &plan : step.walk.plans())
+    EXPECT_FALSE(plan.woven);
+}
+
 TEST(StepRuns, EndWithTheWorkThatTheyMayTake) {
   Walked step("test8", {product(196, 256, 96), product(196, 96, 256)});
   step.walk.begin(0);

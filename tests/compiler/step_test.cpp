@@ -354,6 +354,26 @@ TEST(Step, VerifyNamesWhatLayersReadOfEachOther) {
   EXPECT_TRUE(says(input, "does not describe it")) << input;
 }
 
+/// Gradients wait for all Y of a step: plans that weave the two passes are no step.
+TEST(Step, VerifyRefusesAGradientBeforeTheLastY) {
+  const Pair p(Pass::kBoth);
+  std::vector<PhasePlan> plans = p.found.plans;
+  for (PhasePlan &plan : plans) {
+    plan.tile = {8, 8, 8};
+    plan.woven = plan.joined = false;
+    plan.products = plan_products(plan, p.layers[plan.layer], p.npu);
+  }
+  expect_golden(compile_plans(p.layers, Pass::kBoth, plans, p.npu), p.npu, 5);
+  plans[2].woven = true;
+  try {
+    compile_plans(p.layers, Pass::kBoth, plans, p.npu);
+    FAIL() << "the first gradient runs together with the last Y";
+  } catch (const CompilerDefect &defect) {
+    EXPECT_NE(std::string(defect.what()).find("computes Y of layer 'second' after a gradient"), std::string::npos)
+        << defect.what();
+  }
+}
+
 /// A producer and a consumer that cut their tensor differently meet in memory.
 TEST(Step, DifferentCutsMeetInMemory) {
   Machine npu = load_config("test8");

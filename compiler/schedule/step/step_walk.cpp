@@ -82,7 +82,7 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
 /// Lets a section run as another of its shape.
 void StepWalk::run_like(Section &section, const Section &like) const {
   set(section, like.plans);
-  section.woven = like.woven;
+  section.woven = like.woven && !is_at_turn(static_cast<std::size_t>(&section - sections_.data()));
   section.parts = like.parts;
   section.alone = like.alone;
   section.reach = like.reach;

@@ -219,6 +219,8 @@ private:
   }
   /// The first sections are forward passes.
   std::size_t forward_sections() const { return forward_sections_; }
+  /// Whether it is the first of the backward pass, which begins when the forward pass has ended: dY depends on all Y.
+  bool is_at_turn(std::size_t section) const { return section == forward_sections_; }
 
   const std::vector<Layer> &layers_;
   const Layout &layout_;

@@ -233,6 +233,7 @@ std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
   std::map<std::tuple<Shape, Shape, Shape, Shape, std::uint64_t>, std::size_t> known;
   std::vector<std::vector<std::size_t>> pairs;
   for (std::size_t s = 1; s < sections_.size(); ++s) {
+    if (is_at_turn(s)) continue;
     if (sections_[s - 1].unit && sections_[s].unit) continue; // which stand behind one another
     const auto [at, is_new] =
         known.try_emplace({shape(s - 2), shape(s - 1), shape(s), shape(s + 1), shared_tensors(s - 1, s)}, pairs.size());
