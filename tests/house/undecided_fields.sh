@@ -60,7 +60,7 @@ sw_models/config/machine.cpp sw_models/config/machine.hpp Machine
 graph/layer_fingerprint.cpp graph/network.hpp Layer sw_models/numerics/convolution.hpp Convolution
 compiler/request/options.cpp compiler/request/options.hpp CompileOptions
 compiler/request/flexer_policy.cpp compiler/request/flexer_policy.hpp Policy
-compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy RowRange
+compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy compiler/ir/grid/tile_form.hpp RowRange
 runtime/record/job_key.cpp runtime/job/job.hpp JobSpec device/device.hpp DeviceOptions BusStress BusFault
 app/evaluation/unit/unit_key.cpp app/evaluation/unit/unit.hpp Unit Variant
 app/evaluation/unit/step_unit.cpp app/evaluation/unit/step_unit.hpp StepUnit app/evaluation/unit/network_search.hpp SearchEffort
