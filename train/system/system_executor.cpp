@@ -15,6 +15,7 @@ namespace {
 
 using graph::kNone;
 using graph::OpId;
+using graph::Tensor;
 using graph::TensorId;
 using Kind = SystemCommand::Kind;
 

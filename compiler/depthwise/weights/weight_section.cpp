@@ -3,6 +3,7 @@
 #include "compiler/depthwise/programs.hpp"
 #include "compiler/depthwise/weights/weight_loads.hpp"
 #include "compiler/vector_stream/pair_semaphores.hpp"
+#include "compiler/vector_stream/stage/places.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
