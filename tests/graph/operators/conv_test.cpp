@@ -1,5 +1,6 @@
 #include "operator_check.hpp"
 
+#include "graph/golden/kernel.hpp"
 #include "graph/operators/conv/geometry.hpp"
 #include "sw_models/numerics/convolution.hpp"
 #include "sw_models/numerics/numerics.hpp"
