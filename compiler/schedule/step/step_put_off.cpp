@@ -91,11 +91,7 @@ std::vector<StepWalk::Balance> StepWalk::gradients() {
 
 /// The sections that are woven with this one, and a neighbour on each side.
 std::pair<std::size_t, std::size_t> StepWalk::around(std::size_t section) const {
-  std::size_t first = section, end = section + 1;
-  while (first > 0 && sections_[first].woven)
-    --first;
-  while (end < sections_.size() && sections_[end].woven)
-    ++end;
+  const auto [first, end] = run_with(section);
   return {first - std::min<std::size_t>(first, 1), std::min(end + 1, sections_.size())};
 }
 

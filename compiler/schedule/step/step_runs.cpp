@@ -73,10 +73,8 @@ private:
 };
 
 StepWalk::WovenRun::WovenRun(StepWalk &walk, std::size_t first)
-    : walk_(walk), first_(first), end_(first + 1), from_(first) {
+    : walk_(walk), first_(first), end_(walk.run_with(first).second), from_(first) {
   const Sections &sections = walk.sections_;
-  while (end_ < sections.size() && sections[end_].woven)
-    ++end_;
   std::tie(priced_first_, priced_end_) = walk.with_next_runs(first_, end_);
   for_phases(sections, first_, end_, [&](std::size_t s, std::size_t phase, bool, bool, bool late) {
     slots_.push_back({s, phase, late});
@@ -265,13 +263,8 @@ bool StepWalk::improves_with(const Sections &one, const Sections &before) {
 /// The sections from `first` to before `end` with the runs on both sides, whole: a section of a run that is cut off
 /// takes other cycles than in it.
 std::pair<std::size_t, std::size_t> StepWalk::with_next_runs(std::size_t first, std::size_t end) const {
-  first -= std::min<std::size_t>(first, 1);
-  end = std::min(end + 1, sections_.size());
-  while (first > 0 && sections_[first].woven)
-    --first;
-  while (end < sections_.size() && sections_[end].woven)
-    ++end;
-  return {first, end};
+  return {run_with(first - std::min<std::size_t>(first, 1)).first,
+          run_with(std::min(end, sections_.size() - 1)).second};
 }
 
 /// Weaves the run that begins with the section with the one before it, from bands, and changes both by detours until

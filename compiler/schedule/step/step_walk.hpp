@@ -136,6 +136,7 @@ private:
                       bool dx_alone);
   void change_pair(Section &one, Section &other);
   std::vector<std::vector<std::size_t>> pairs_to_weave();
+  std::pair<std::size_t, std::size_t> run_with(std::size_t section) const;
   std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;
   void copy_run(std::size_t from, std::size_t to);
   bool weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience);

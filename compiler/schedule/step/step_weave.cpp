@@ -108,14 +108,19 @@ void StepWalk::cut_into_bands(Section &section, std::vector<PhasePlan> plans, st
   set(section, std::move(plans));
 }
 
-/// The sections that are woven with this one and the one before it, or would be.
-std::pair<std::size_t, std::size_t> StepWalk::run_of(std::size_t section) const {
-  std::size_t first = section - 1, end = section + 1;
-  while (sections_[first].woven)
+/// The sections that are woven with this one, from the first to before the end.
+std::pair<std::size_t, std::size_t> StepWalk::run_with(std::size_t section) const {
+  std::size_t first = section, end = section + 1;
+  while (first > 0 && sections_[first].woven)
     --first;
   while (end < sections_.size() && sections_[end].woven)
     ++end;
   return {first, end};
+}
+
+/// The sections that are woven with this one and the one before it, or would be.
+std::pair<std::size_t, std::size_t> StepWalk::run_of(std::size_t section) const {
+  return {run_with(section - 1).first, run_with(section).second};
 }
 
 /// Lets the sections around `to` run like those that are woven with `from`, as far as they are of the same shapes.
