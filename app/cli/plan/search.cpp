@@ -189,7 +189,7 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       ->capture_default_str();
   command->add_flag("--weave-again", a.weave_again,
                     "At last weave the fastest step once more, also with plans of layers that move less: up to 1.3 % "
-                    "fewer cycles for about three quarters more work");
+                    "fewer cycles for up to twice the work");
   command
       ->add_option_function<std::string>(
           "--objective",

@@ -25,7 +25,7 @@ struct StepOptions {
   /// commands each: the time of a search is bounded by it.
   std::uint64_t step_plans = 300;
   StepStart start = StepStart::kReuse;
-  /// At last weaves once more, also with plans that move less (docs/search.md), for about three quarters more work. Not
+  /// At last weaves once more, also with plans that move less (docs/search.md), for up to twice the work. Not
   /// from a placement, nor for another objective than cycles.
   bool weave_again = false;
   /// What is minimised, of each layer and of the step.
