@@ -5,7 +5,7 @@
 function(gw_write_links file)
   set(text "")
   if(NOT GW_RTL)
-    file(GLOB_RECURSE rooms RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tb/*.cpp ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+    file(GLOB_RECURSE rooms RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tb/*.cpp ${PROJECT_SOURCE_DIR}/bench/*.cpp)
     list(TRANSFORM rooms REPLACE "/[^/]*$" "")
     list(REMOVE_DUPLICATES rooms)
     string(APPEND text "absent|${rooms}\n")
