@@ -4,6 +4,7 @@
 #include "compiler/vector/copy_program.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
+#include "train/kernel_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -189,7 +190,8 @@ private:
 
   /// The kernel's row that meets the image in every pixel of dY has the sums of all.
   void take_sums() {
-    move({{((std::size_t{placed_.conv->pad_top} + 1) * placed_.conv->channels - 1) * cols_, 0}}, cols_);
+    const std::size_t row = row_inside_image(*placed_.conv).value();
+    move({{((row + 1) * placed_.conv->channels - 1) * cols_, 0}}, cols_);
   }
 
   static bool is_inside(const Convolution &c, std::uint32_t x, std::uint32_t tap) {
