@@ -89,6 +89,7 @@ public:
       }
       all.epilogues.push_back(std::move(choice.epilogues));
     }
+    all.displaced = displaced_;
     return all;
   }
 
@@ -246,8 +247,12 @@ private:
     std::vector<EpilogueJobs> jobs;
     for (const PassEpilogue &epilogue : epilogues)
       jobs.push_back(epilogue_jobs(graph_, consumers_, pass, epilogue, views_, keeps_));
-    return with_epilogues(place_product(pass, compiled, graph_, memory_).commands, compiled, jobs, memory_,
-                          room(variant), npu_);
+    try {
+      return with_epilogues(place_product(pass, compiled, graph_, memory_).commands, compiled, jobs, memory_,
+                            room(variant), npu_);
+    } catch (const InPlaceConflict &) {
+      return {};
+    }
   }
 
   static std::set<OpId> ops_of(const std::vector<PassEpilogue> &epilogues) {
@@ -308,9 +313,18 @@ private:
     return {found.begin(), found.end()};
   }
 
-  /// Of operators by themselves.
+  /// Of operators by themselves: each station's are a section.
   std::uint64_t cycles_of(const std::vector<OpId> &ops) {
-    if (ops.empty()) return 0;
+    std::map<std::uint32_t, std::vector<OpId>> stations;
+    for (const OpId op : ops)
+      stations[order_.station_of[op]].push_back(op);
+    std::uint64_t sum = 0;
+    for (const auto &[station, of_station] : stations)
+      sum += cycles_of_section(of_station);
+    return sum;
+  }
+
+  std::uint64_t cycles_of_section(const std::vector<OpId> &ops) {
     if (const auto known = alone_.find(ops); known != alone_.end()) return known->second;
     compiler::OpJobs jobs = compiler::lower_ops(graph_, consumers_, ops, {}, keeps_);
     std::vector<std::uint64_t> addresses;
@@ -320,7 +334,13 @@ private:
       addresses.push_back(value.tensor == kNone ? scratch : memory_.places[value.tensor].address);
       if (value.tensor == kNone) scratch += value.elements * graph::bytes_of(value.type);
     }
-    fit_in_place(jobs, addresses, graph_.ops[ops.front()].name);
+    try {
+      fit_in_place(jobs, addresses, graph_.ops[ops.front()].name);
+    } catch (const InPlaceConflict &conflict) {
+      if (!displaced_.insert(conflict.written()).second) throw;
+      memory_ = plan_memory({graph_, order_, views_, {}, false, displaced_});
+      return cycles_of_section(ops);
+    }
     return alone_[ops] = cycles(compiler::job_commands(jobs, addresses, npu_));
   }
 
@@ -348,8 +368,9 @@ private:
   const Machine &npu_;
   const compiler::CompileOptions &options_;
   const Keeps &keeps_;
-  StepOrder order_;   ///< without epilogues
-  StepMemory memory_; ///< of all tensors
+  StepOrder order_;              ///< without epilogues
+  std::set<TensorId> displaced_; ///< next values that cannot take the places of those before
+  StepMemory memory_;            ///< of all tensors
   EpilogueFinder finder_;
   std::vector<Machine> machines_; ///< with less of the scratchpad
   compiler::CompileCache cache_;

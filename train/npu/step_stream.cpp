@@ -164,9 +164,20 @@ void StepPlan::lower() {
   }
 }
 
-/// Places for all tensors, and the sections that follow from them.
+/// Places for all tensors, and the sections that follow from them. A next value over which jobs still read the one
+/// before gets a place of its own.
 void StepPlan::place(bool reuse) {
-  memory_ = plan_memory({step_.graph, order_, views_, inside_, reuse});
+  for (;;) {
+    memory_ = plan_memory({step_.graph, order_, views_, inside_, reuse, displaced_});
+    try {
+      return make_sections();
+    } catch (const InPlaceConflict &conflict) {
+      if (!displaced_.insert(conflict.written()).second) throw;
+    }
+  }
+}
+
+void StepPlan::make_sections() {
   memory_bytes_ = memory_.scratch;
   parts_.clear();
   index_tensors_.clear();
@@ -192,6 +203,7 @@ void StepPlan::compile(const compiler::CompileOptions &options) {
   compiled_ = std::move(passes.compiled);
   epilogues_ = std::move(passes.epilogues);
   rooms_ = std::move(passes.rooms);
+  displaced_ = std::move(passes.displaced);
   order_ = order_step(step_.graph, products_, views_, items_.groups(), epilogues_, apart);
   multiply_adds_ = items_.multiply_adds();
   for (const compiler::Compiled &compiled : compiled_)
@@ -210,9 +222,14 @@ void StepPlan::add_pass(std::size_t index) {
   std::vector<OpId> ops = pass.ops;
   for (const PassEpilogue &epilogue : epilogues_[index])
     ops.insert(ops.end(), epilogue.ops.begin(), epilogue.ops.end());
-  if (!epilogues_[index].empty())
+  if (!epilogues_[index].empty()) {
     section.commands =
         with_epilogues(section.commands, compiled_[index], epilogue_jobs_[index], memory_, rooms_[index], npu_);
+    if (section.commands.empty())
+      throw graph::GraphDefect(fmt::format("{}: operators that were to run on its tiles cannot; please report this, "
+                                           "with the graph",
+                                           step_.graph.ops[pass.when()].name));
+  }
   add_staged(section.before, pass.when());
   parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());

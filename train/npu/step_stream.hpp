@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ private:
   void compile(const compiler::CompileOptions &options);
   void lower();
   void place(bool reuse);
+  void make_sections();
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);
@@ -123,6 +125,7 @@ private:
   std::vector<std::vector<EpilogueJobs>> epilogue_jobs_; ///< of each pass
   std::vector<compiler::OpJobs> jobs_;                   ///< of each station of operators; none where indices decide
   std::vector<bool> inside_;                             ///< of each tensor: it never reaches memory
+  std::set<graph::TensorId> displaced_;                  ///< next values that cannot take the places of those before
   StepMemory memory_;
   std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
   std::vector<compiler::Compiled> compiled_; ///< of each pass
