@@ -111,14 +111,16 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
   try {
     compile(options);
     lower();
+    take_constants();
+    place(false);
+    if (room() > npu.memory.size_bytes && !keep_all) place(true);
   } catch (const graph::GraphDefect &) {
     throw;
   } catch (const graph::GraphError &error) { // an op whose operator has jobs, and which has none
     refuse(error.what());
+  } catch (const compiler::JobCommandsError &error) { // too small a scratchpad
+    refuse(error.what());
   }
-  take_constants();
-  place(false);
-  if (room() > npu.memory.size_bytes && !keep_all) place(true);
   check_memory(memory_bytes_ + known_commands() * isa::kCommandBytes, npu);
   compile_seconds_ = stopwatch.wall_seconds();
 }

@@ -121,6 +121,30 @@ loss e
 )"},
 };
 
+/// A normalisation whose chains do not fit a small scratchpad, nor its parts the tiles of the unit.
+constexpr Case kLongChains[] = {
+    {"normalised_activation", R"(graph "normalised_activation"
+input x fp32 [2, 12, 12, 3]
+input labels int32 [2]
+parameter w1 [1, 3, 3, 3, 9] init "kaiming"
+parameter gamma [9] init "ones"
+parameter beta [9] init "zeros"
+state mean [9] init "zeros"
+state variance [9] init "ones"
+v1 = Conv(x, w1) pads=[1, 1, 1, 1]
+v2, v3, v4, next_mean, next_variance = BatchNormalization(v1, gamma, beta, mean, variance)
+update mean = next_mean
+update variance = next_variance
+v5 = Gelu(v2)
+v6 = GlobalAveragePool(v5)
+v7 = Flatten(v6)
+parameter w2 [9, 5] init "xavier"
+y = Gemm(v7, w2)
+e = SoftmaxCrossEntropy(y, labels)
+loss e
+)"},
+};
+
 /// Next values of a state, which is read again behind them, in another order, or by the product that gives them.
 constexpr Case kNextValues[] = {
     {"read_behind", R"(graph "read_behind"
@@ -203,6 +227,7 @@ INSTANTIATE_TEST_SUITE_P(ReductionsReadByElements, JoinedOperators, testing::Val
 INSTANTIATE_TEST_SUITE_P(ReductionsReadElsewhere, JoinedOperators, testing::ValuesIn(kReductionsReadElsewhere),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Views, JoinedOperators, testing::ValuesIn(kViews), name_of);
+INSTANTIATE_TEST_SUITE_P(LongChains, JoinedOperators, testing::ValuesIn(kLongChains), name_of);
 INSTANTIATE_TEST_SUITE_P(NextValues, JoinedOperators, testing::ValuesIn(kNextValues), name_of);
 INSTANTIATE_TEST_SUITE_P(BiasedConvolutions, JoinedOperators, testing::ValuesIn(kBiasedConvolutions), name_of);
 
