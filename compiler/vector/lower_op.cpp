@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace gradweave::compiler {
 namespace {
@@ -82,8 +83,8 @@ private:
     walk.operands = walk.values.size();
     for (const graph::WalkOperand &operand : recorded.walk.out)
       walk.values.push_back(value_of(operand.value));
-    if (!std::all_of(waiting_.begin(), waiting_.end(), [&](const PlacedWalk &w) { return go_place_by_place(w, walk); }))
-      add_waiting();
+    const auto goes_with = [&](const PlacedWalk &w) { return go_place_by_place(w, walk); };
+    if (walk.walk.firsts.size() == 1 || !std::all_of(waiting_.begin(), waiting_.end(), goes_with)) add_waiting();
     jobs_.programs.push_back(recorded.program);
     waiting_.push_back(std::move(walk));
   }
@@ -146,7 +147,11 @@ class Merging {
 public:
   Merging(const graph::Graph &graph, const graph::Consumers &consumers, const std::vector<graph::OpId> &ops,
           const KnownIndices &known, const std::function<bool(graph::TensorId)> &keep)
-      : graph_(graph), consumers_(consumers), ops_(ops), known_(known), keep_(keep) {}
+      : graph_(graph), consumers_(consumers), ops_(ops), own_(ops.begin(), ops.end()), known_(known), keep_(keep) {
+    wanted_.insert(graph.results.begin(), graph.results.end());
+    for (const graph::Update &update : graph.updates)
+      wanted_.insert(update.next);
+  }
 
   OpJobs run() {
     for (const graph::OpId id : ops_)
@@ -195,13 +200,9 @@ private:
     return step;
   }
 
-  bool has(graph::OpId op) const { return std::find(ops_.begin(), ops_.end(), op) != ops_.end(); }
+  bool has(graph::OpId op) const { return own_.count(op) != 0; }
 
-  bool is_wanted(graph::TensorId id) const {
-    return std::find(graph_.results.begin(), graph_.results.end(), id) != graph_.results.end() ||
-           std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const auto &u) { return u.next == id; }) ||
-           (keep_ && keep_(id));
-  }
+  bool is_wanted(graph::TensorId id) const { return wanted_.count(id) != 0 || (keep_ && keep_(id)); }
 
   bool is_between(graph::TensorId id) const {
     const graph::OpId producer = graph_.tensors[id].producer;
@@ -212,6 +213,8 @@ private:
   const graph::Graph &graph_;
   const graph::Consumers &consumers_;
   const std::vector<graph::OpId> &ops_;
+  const std::set<graph::OpId> own_;
+  std::set<graph::TensorId> wanted_; ///< what a run is for, and next values
   const KnownIndices &known_;
   const std::function<bool(graph::TensorId)> &keep_;
   std::map<graph::TensorId, std::size_t> values_; ///< of tensors

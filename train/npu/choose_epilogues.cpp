@@ -95,6 +95,7 @@ public:
 
 private:
   static constexpr std::uint64_t kStreamRoom = std::uint64_t{1} << 30;
+  static constexpr std::size_t kMostNeighbours = 128;
   /// Epilogues are tried at each length up to this, and at doubled ones and whole beyond it.
   static constexpr std::size_t kEachLength = 16;
 
@@ -293,16 +294,19 @@ private:
     return key;
   }
 
-  /// The operators of their stations that hand values on to them, or get values from them, however far, and themselves.
+  /// The operators of their stations that hand values on to them, or get values from them, and themselves: the nearest
+  /// ones, as what is far away is the same whatever is chosen.
   std::vector<OpId> neighbours(std::set<OpId> found) const {
-    std::vector<OpId> waiting(found.begin(), found.end());
+    std::deque<OpId> waiting(found.begin(), found.end());
+    const std::size_t most = found.size() + kMostNeighbours;
     const auto add = [&](OpId op, OpId next_to) {
-      if (is_operator_[op] && order_.station_of[op] == order_.station_of[next_to] && found.insert(op).second)
+      if (found.size() < most && is_operator_[op] && order_.station_of[op] == order_.station_of[next_to] &&
+          found.insert(op).second)
         waiting.push_back(op);
     };
     while (!waiting.empty()) {
-      const OpId op = waiting.back();
-      waiting.pop_back();
+      const OpId op = waiting.front();
+      waiting.pop_front();
       for (const TensorId id : graph_.ops[op].inputs)
         if (id != kNone && graph_.tensors[id].computed()) add(graph_.tensors[id].producer, op);
       for (const TensorId id : graph_.ops[op].outputs)
