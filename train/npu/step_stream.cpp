@@ -31,7 +31,8 @@ using graph::OpId;
 using graph::TensorId;
 
 constexpr std::uint64_t kBarrierCommands = 2;
-constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
+constexpr std::uint64_t kStreamAlignment = 4096; ///< of a stream behind the tensors (Device::submit())
+constexpr std::uint64_t kCommandsOfARow = 128;   ///< at most: a row of an embedding is moved, added to and updated
 
 /// The operators of a run, each once: "Add + LayerNormalization + Cast".
 std::string names_of(const graph::Graph &graph, const std::vector<OpId> &ops) {
@@ -121,7 +122,7 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
   } catch (const compiler::JobCommandsError &error) { // too small a scratchpad
     refuse(error.what());
   }
-  check_memory(memory_bytes_ + known_commands() * isa::kCommandBytes, npu);
+  check_memory(compiler::round_up(memory_bytes_, kStreamAlignment) + known_commands() * isa::kCommandBytes, npu);
   compile_seconds_ = stopwatch.wall_seconds();
 }
 
@@ -136,7 +137,7 @@ std::uint64_t StepPlan::room() const {
   std::uint64_t commands = known_commands();
   for (const TensorId id : index_tensors_)
     commands += step_.graph.tensors[id].shape.elements() * kCommandsOfARow;
-  return memory_bytes_ + commands * isa::kCommandBytes;
+  return compiler::round_up(memory_bytes_, kStreamAlignment) + commands * isa::kCommandBytes;
 }
 
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
@@ -405,7 +406,7 @@ StepStream StepPlan::stream(const StepIndices &indices) const {
     stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
   }
   if (end > memory_bytes_) throw std::logic_error("a step's jobs have more values between them than results");
-  check_memory(memory_bytes_ + stream.commands.size() * isa::kCommandBytes, npu_);
+  check_memory(compiler::round_up(memory_bytes_, kStreamAlignment) + stream.commands.size() * isa::kCommandBytes, npu_);
   return stream;
 }
 
