@@ -1,7 +1,7 @@
 #include "compiler/strips/strip_items.hpp"
 
 #include "compiler/strips/strip_sums.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/strips/strip_writer.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 
 #include <cstddef>
 #include <map>

@@ -1,7 +1,7 @@
 #include "compiler/vector_stream/cut/split_chains.hpp"
 
+#include "compiler/vector/chain.hpp"
 #include "compiler/vector_stream/group/group.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
 #include "compiler/vector_stream/stage/result_slice.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 
 #include "isa/vector/registers.hpp"
 
