@@ -405,6 +405,11 @@ StepStream StepPlan::stream(const StepIndices &indices) const {
     stream.commands.insert(stream.commands.end(), commands.begin(), commands.end());
     stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
   }
+  if (stream.commands.empty()) { // of a step that has no op
+    for (const isa::Command &command : barrier(npu_))
+      stream.commands.push_back(command);
+    stream.sections.push_back({kNone, "no operators", 0, stream.commands.size()});
+  }
   if (end > memory_bytes_) throw std::logic_error("a step's jobs have more values between them than results");
   check_memory(compiler::round_up(memory_bytes_, kStreamAlignment) + stream.commands.size() * isa::kCommandBytes, npu_);
   return stream;

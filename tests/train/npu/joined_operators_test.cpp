@@ -145,6 +145,50 @@ loss e
 )"},
 };
 
+/// Chains over dimensions with others between them, and what is at the edge of products and groups.
+constexpr Case kCorners[] = {
+    {"axes_apart", R"(graph "axes_apart"
+input x fp32 [3, 4, 5, 6]
+input t fp32 [4, 6]
+parameter p [3, 4, 5, 6] init "normal:0.5"
+v1 = Mul(x, p)
+v2 = ReduceMax(v1) axes=[0, 2] keepdims=0
+v3 = ReduceMean(v1) axes=[0, 2] keepdims=0
+v4 = Add(v2, v3)
+e = MeanSquaredError(v4, t)
+loss e
+)"},
+    {"matrices_of_one_element", R"(graph "matrices_of_one_element"
+input x fp32 [2, 2, 1, 1, 1]
+input y fp32 [2, 2, 1, 1, 1]
+input t fp32 [2, 2, 1, 1, 1]
+parameter p [2, 2, 1, 1, 1] init "normal:0.5"
+v1 = Mul(x, p)
+v2 = MatMul(v1, y)
+v3 = MatMul(v2, y)
+e = MeanSquaredError(v3, t)
+loss e
+)"},
+    {"rows_in_the_padding_alone", R"(graph "rows_in_the_padding_alone"
+input x fp32 [1, 1, 1, 2]
+input t fp32 [1, 1, 2, 1]
+parameter w [1, 2, 1, 2, 1] init "xavier"
+v1 = Conv(x, w) pads=[2, 1, 0, 0] strides=[2, 1]
+e = MeanSquaredError(v1, t)
+loss e
+)"},
+    {"product_with_itself", R"(graph "product_with_itself"
+input x fp32 [2, 3]
+input t fp32 [2, 2]
+parameter w [3, 2] init "xavier"
+v1 = Gemm(x, w)
+v2 = Reshape(v1) shape=[2, 2]
+v3 = Mul(v2, v1)
+e = MeanSquaredError(v3, t)
+loss e
+)"},
+};
+
 /// Next values of a state, which is read again behind them, in another order, or by the product that gives them.
 constexpr Case kNextValues[] = {
     {"read_behind", R"(graph "read_behind"
@@ -228,6 +272,7 @@ INSTANTIATE_TEST_SUITE_P(ReductionsReadElsewhere, JoinedOperators, testing::Valu
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Views, JoinedOperators, testing::ValuesIn(kViews), name_of);
 INSTANTIATE_TEST_SUITE_P(LongChains, JoinedOperators, testing::ValuesIn(kLongChains), name_of);
+INSTANTIATE_TEST_SUITE_P(Corners, JoinedOperators, testing::ValuesIn(kCorners), name_of);
 INSTANTIATE_TEST_SUITE_P(NextValues, JoinedOperators, testing::ValuesIn(kNextValues), name_of);
 INSTANTIATE_TEST_SUITE_P(BiasedConvolutions, JoinedOperators, testing::ValuesIn(kBiasedConvolutions), name_of);
 
