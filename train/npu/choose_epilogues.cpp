@@ -58,7 +58,7 @@ public:
            const Keeps &keeps, const std::set<OpId> &apart)
       : graph_(graph), consumers_(graph.consumers()), products_(products), views_(views), npu_(npu), options_(options),
         keeps_(keeps), order_(order_step(graph, products, views, groups, {}, apart)),
-        memory_(plan_memory({graph, order_, views})), finder_(graph, products, views, groups),
+        memory_(plan_memory({graph, order_, views})), finder_(graph, products, views, groups, apart),
         machines_(compiler::without_epilogue_room(npu)), caches_(machines_.size()), timed_(npu),
         is_operator_(graph.ops.size()) {
     for (const Station &station : order_.stations)

@@ -98,14 +98,14 @@ bool leaves_operands(const std::vector<isa::Command> &with, const compiler::Epil
 } // namespace
 
 EpilogueFinder::EpilogueFinder(const Graph &graph, const ProductPlan &products, const Views &views,
-                               const std::vector<compiler::ItemGroup> &groups)
+                               const std::vector<compiler::ItemGroup> &groups, const std::set<OpId> &apart)
     : graph_(graph), products_(products), consumers_(graph.consumers()), same_(same_as(graph, views)),
       alike_(same_.size()), free_(graph.ops.size()), at_(graph.ops.size()) {
   for (TensorId id = 0; id < same_.size(); ++id)
     alike_[same_[id]].push_back(id);
   for (OpId op = 0; op < graph.ops.size(); ++op) {
     at_[op] = op;
-    free_[op] = compiler::has_jobs(*graph.ops[op].type);
+    free_[op] = compiler::has_jobs(*graph.ops[op].type) && apart.count(op) == 0;
   }
   for (const ProductPass &pass : products.passes)
     for (const OpId op : pass.ops) {

@@ -20,8 +20,9 @@ namespace gradweave::runtime::train {
 class EpilogueFinder {
 public:
   /// References must outlive this.
+  /// `apart`: as of order_step().
   EpilogueFinder(const graph::Graph &graph, const ProductPlan &products, const Views &views,
-                 const std::vector<compiler::ItemGroup> &groups);
+                 const std::vector<compiler::ItemGroup> &groups, const std::set<graph::OpId> &apart = {});
 
   /// Of a pass, those that no pass has taken: one for each of its results that has such. Any first ones of an
   /// epilogue's operators may be taken, too.

@@ -177,6 +177,15 @@ v1 = Conv(x, w) pads=[2, 1, 0, 0] strides=[2, 1]
 e = MeanSquaredError(v1, t)
 loss e
 )"},
+    {"windows_of_one_pixel", R"(graph "windows_of_one_pixel"
+input x fp32 [1, 7, 7, 6]
+input t fp32 [1, 5, 7, 6]
+parameter w [1, 3, 1, 6, 6] init "kaiming"
+v1 = Conv(x, w)
+v2 = AveragePool(v1) kernel_shape=[1, 1]
+e = MeanSquaredError(v2, t)
+loss e
+)"},
     {"product_with_itself", R"(graph "product_with_itself"
 input x fp32 [2, 3]
 input t fp32 [2, 2]
