@@ -8,6 +8,8 @@
 #include "graph/ir/error.hpp"
 #include "graph/ir/product.hpp"
 #include "train/data/tensor_bytes.hpp"
+#include "train/npu/check_flow.hpp"
+#include "train/npu/check_stream.hpp"
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/order/in_place.hpp"
@@ -233,42 +235,44 @@ void StepPlan::add_pass(std::size_t index) {
                                            "with the graph",
                                            step_.graph.ops[pass.when()].name));
   }
-  add_staged(section.before, pass.when());
-  parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
-  add_staged(section.behind, pass.when());
+  add_staged(section.before, pass);
+  parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false, ops});
+  add_staged(section.behind, pass);
 }
 
 void StepPlan::add_items(std::size_t group) {
   const std::vector<OpId> &ops = items_.groups()[group].ops;
-  parts_.push_back({ops.back(), names_of(step_.graph, ops), items_.commands(group, step_.graph, memory_), false});
+  parts_.push_back({ops.back(), names_of(step_.graph, ops), items_.commands(group, step_.graph, memory_), false, ops});
 }
 
-void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
+void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, const ProductPass &pass) {
+  const OpId op = pass.when();
   for (const StagedMatrix &matrix : staged)
     parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
-                      commands_of(matrix.jobs, matrix.addresses), false});
+                      commands_of(matrix.jobs, matrix.addresses), false, pass.ops});
 }
 
 void StepPlan::add_operators(std::size_t index) {
   const Station &station = order_.stations[index];
   const std::string what = names_of(step_.graph, station.ops);
-  if (!station.by_indices) return add_jobs(jobs_[index], station.ops.back(), what);
+  if (!station.by_indices) return add_jobs(jobs_[index], station.ops, what);
   const OpId op = station.ops.front();
   const std::vector<TensorId> numbers = row_numbers_of(op);
   note_indices(op);
   reserve_scratch(op);
   const bool fed =
       std::any_of(numbers.begin(), numbers.end(), [this](TensorId id) { return constants_.count(id) == 0; });
-  Part part{op, what, {}, fed};
+  Part part{op, what, {}, fed, {op}};
   if (!fed) part.commands = commands_by_indices(op, {}, memory_bytes_);
   parts_.push_back(std::move(part));
 }
 
-void StepPlan::add_jobs(OpJobs jobs, OpId op, const std::string &what) {
+void StepPlan::add_jobs(OpJobs jobs, const std::vector<OpId> &ops, const std::string &what) {
+  const OpId op = ops.back();
   const std::vector<std::uint64_t> addresses = addresses_of(jobs, memory_bytes_);
   fit_in_place(jobs, addresses, step_.graph.ops[op].name);
   for (std::vector<isa::Command> &commands : job_sections_.of(jobs, addresses))
-    parts_.push_back({op, what, std::move(commands), false});
+    parts_.push_back({op, what, std::move(commands), false, ops});
 }
 
 /// Values are the inputs and the output, of a product the first two.
@@ -282,10 +286,13 @@ void StepPlan::add_areas(OpId id) {
   addresses.push_back(memory_.places[op.outputs[0]].address);
   const compiler::SectionSemaphores semaphores = section_semaphores(npu_);
   parts_.push_back(
-      {id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
+      {id,
+       std::string(op.type->name) + (depthwise ? " depthwise" : ""),
        depthwise ? depthwise_commands_of(step_.graph, op, addresses, npu_, {{semaphores.areas, 0}, semaphores.strips})
                  : compiler::section_commands(pooling->second, addresses, npu_, semaphores.areas),
-       false});
+       false,
+       {id},
+       true});
 }
 
 /// Constants that number rows.
@@ -403,7 +410,7 @@ StepStream StepPlan::stream(const StepIndices &indices) const {
       for (const isa::Command &command : barrier(npu_))
         stream.commands.push_back(command);
     stream.commands.insert(stream.commands.end(), commands.begin(), commands.end());
-    stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
+    stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first, part.ops, part.has_gaps});
   }
   if (stream.commands.empty()) { // of a step that has no op
     for (const isa::Command &command : barrier(npu_))
@@ -412,7 +419,25 @@ StepStream StepPlan::stream(const StepIndices &indices) const {
   }
   if (end > memory_bytes_) throw std::logic_error("a step's jobs have more values between them than results");
   check_memory(compiler::round_up(memory_bytes_, kStreamAlignment) + stream.commands.size() * isa::kCommandBytes, npu_);
+  check(stream);
   return stream;
+}
+
+void StepPlan::check(const StepStream &stream) const {
+  std::string problem = check_stream(stream, step_.graph, npu_, memory_bytes_);
+  if (problem.empty()) problem = check_flow(stream, flow());
+  if (!problem.empty())
+    throw graph::GraphDefect(
+        fmt::format("the step's stream is wrong: {}; please report this, with the graph", problem));
+}
+
+FlowPlan StepPlan::flow() const {
+  return {step_.graph, views_, memory_, memory_bytes_, [this](OpId id) {
+            const std::vector<TensorId> &outputs = step_.graph.ops[id].outputs;
+            const auto is_over = [this](TensorId t) { return t != kNone && memory_.places[t].owner != t; };
+            return rows_of(id) != kNone || (order_.stations[order_.station_of[id]].by_indices &&
+                                            std::any_of(outputs.begin(), outputs.end(), is_over));
+          }};
 }
 
 } // namespace gradweave::runtime::train

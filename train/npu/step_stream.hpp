@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -29,6 +30,8 @@ struct StepSection {
   graph::OpId op = graph::kNone; ///< of a pass of several the last; kNone: moves of next values at the end
   std::string what;              ///< operators, and the part in the op if it is one: "Gemm", "Gemm staging"
   std::size_t first = 0, count = 0;
+  std::vector<graph::OpId> ops = {}; ///< that it computes, or takes part in
+  bool has_gaps = false; ///< its runs have lanes that belong to nothing, and read rows that nobody has written
 };
 
 struct StepStream {
@@ -36,6 +39,16 @@ struct StepStream {
   std::vector<StepSection> sections; ///< in the order of the commands, without gaps
   /// The one that has the command.
   const StepSection &section_of(std::size_t command) const;
+};
+
+/// What of a plan a stream is held to (check_flow.hpp).
+struct FlowPlan {
+  const graph::Graph &graph;
+  const Views &views;
+  const StepMemory &memory;
+  std::uint64_t memory_bytes = 0; ///< of tensors and of the scratch space behind them
+  /// Whether an op gives some rows of its result only: those that an int32 tensor names.
+  std::function<bool(graph::OpId)> gives_some_rows;
 };
 
 /// The elements of int32 tensors that a step is fed, by tensor; null of others.
@@ -78,25 +91,31 @@ public:
   const std::map<graph::TensorId, std::vector<std::int32_t>> &constant_numbers() const { return constants_; }
   /// The int32 tensor that names the rows which an op gives, if it gives no others (plan/named_rows.hpp). kNone: all.
   graph::TensorId rows_of(graph::OpId op) const;
-  /// Throws std::invalid_argument: memory does not hold it.
+  /// Checked (check_stream.hpp, check_flow.hpp). Throws std::invalid_argument: memory does not hold it;
+  /// graph::GraphDefect: it is not safe, or does not move the values that the graph names.
   StepStream stream(const StepIndices &indices) const;
+  /// What check_flow() holds streams to.
+  FlowPlan flow() const;
 
 private:
   struct Part {
     graph::OpId op = graph::kNone;
     std::string what;
     std::vector<isa::Command> commands;
-    bool by_indices = false; ///< it is made anew for each stream
+    bool by_indices = false;           ///< it is made anew for each stream
+    std::vector<graph::OpId> ops = {}; ///< StepSection's
+    bool has_gaps = false;             ///< StepSection's
   };
 
+  void check(const StepStream &stream) const;
   void compile(const compiler::CompileOptions &options);
   void lower();
   void place(bool reuse);
   void make_sections();
   void add_pass(std::size_t pass);
-  void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
+  void add_staged(const std::vector<StagedMatrix> &staged, const ProductPass &pass);
   void add_operators(std::size_t station);
-  void add_jobs(compiler::OpJobs jobs, graph::OpId op, const std::string &what);
+  void add_jobs(compiler::OpJobs jobs, const std::vector<graph::OpId> &ops, const std::string &what);
   void add_areas(graph::OpId op);
   void add_items(std::size_t group);
   void add_moves();
