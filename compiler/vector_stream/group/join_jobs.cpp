@@ -93,17 +93,20 @@ public:
 
   /// Steps ascend.
   void add(std::size_t step, const Rows &rows) {
+    last_ = step;
     for_blocks(rows, [&](std::size_t block) { blocks_[block].push_back({step, rows}); });
   }
 
-  /// The last step that reads one of the elements; 0 if none does, or the first one.
-  std::size_t last_of(const Rows &rows) const {
-    std::size_t last = 0;
+  /// Whether a step behind `at` reads one of the elements.
+  bool has_behind(std::size_t at, const Rows &rows) const {
+    if (last_ <= at) return false;
+    bool found = false;
     for_blocks(rows, [&](std::size_t block) {
-      for (auto read = blocks_[block].rbegin(); read != blocks_[block].rend() && read->step > last; ++read)
-        if (meet(rows, read->rows)) last = read->step;
+      const std::vector<Read> &reads = blocks_[block];
+      for (auto read = reads.rbegin(); read != reads.rend() && read->step > at && !found; ++read)
+        found = meet(rows, read->rows);
     });
-    return last;
+    return found;
   }
 
 private:
@@ -113,16 +116,20 @@ private:
   };
   static constexpr std::size_t kBlocks = 256;
 
+  /// Each block that has elements of the rows, once.
   template <typename F> void for_blocks(const Rows &rows, const F &f) const {
-    std::size_t next = 0;
-    for (std::size_t row = 0; row < rows.count; ++row) {
+    for (std::size_t row = 0, next = 0; row < rows.count;) {
       const std::size_t first = rows.first + row * rows.pitch, last = (first + rows.length - 1) / block_;
       for (next = std::max(next, first / block_); next <= last; ++next)
         f(next);
+      // The next row that ends in block `next` or behind it.
+      const std::size_t wanted = next * block_ + 1, end = first + rows.length;
+      row += wanted > end ? (wanted - end + rows.pitch - 1) / rows.pitch : 1;
     }
   }
 
-  std::size_t block_; ///< elements
+  std::size_t block_;    ///< elements
+  std::size_t last_ = 0; ///< step that reads any
   std::vector<std::vector<Read>> blocks_;
 };
 
@@ -180,7 +187,7 @@ private:
 
   /// Whether a step behind `at` reads an element of the stage's result.
   bool is_read_behind(std::size_t at, const StridedTile &result, const Stage &stage) const {
-    return reads_[result.value].last_of(rows_of(result, stage)) > at;
+    return reads_[result.value].has_behind(at, rows_of(result, stage));
   }
 
   /// Stages of which the last is that of step `at`.
