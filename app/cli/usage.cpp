@@ -122,13 +122,13 @@ std::string nearest(const std::string &word, const std::vector<std::string> &nam
   return best;
 }
 
-void add_help(CLI::App &app, std::string &about, std::function<int()> &chosen) {
+void add_help(CLI::App &app, std::string &about, Chosen &chosen) {
   app.set_version_flag("--version,-V", "gradweave " GW_VERSION, "Print the version");
   CLI::App *help = app.add_subcommand("help", "Show this help, or that of a subcommand");
   help->add_option("SUBCOMMAND", about, "What to tell about");
   help->footer("Examples:\n  gradweave help\n  gradweave help cosim");
   help->callback([&] {
-    chosen = [&] {
+    chosen = [&](const SignalGuard &) {
       const CLI::App *command = about.empty() ? &app : find_subcommand(app, about);
       if (command == nullptr) return refuse(unknown_subcommand(app, about), "");
       // Not help(), which tells about the subcommand that was parsed: this one.
@@ -138,7 +138,7 @@ void add_help(CLI::App &app, std::string &about, std::function<int()> &chosen) {
     };
   });
   app.add_subcommand("version", "Print the version")->callback([&chosen] {
-    chosen = [] {
+    chosen = [](const SignalGuard &) {
       std::puts("gradweave " GW_VERSION);
       return static_cast<int>(kOk);
     };

@@ -1,5 +1,7 @@
 #include "base/file/output_file.hpp"
 
+#include "base/file/unfinished.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -41,23 +43,32 @@ OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
   if (std::filesystem::is_symlink(file_, error))
     if (const auto target = std::filesystem::canonical(file_, error); !error) file_ = target;
   std::string pattern = (file_.parent_path() / fmt::format(".{}.XXXXXX", file_.filename().string())).string();
-  fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
-  if (fd_ < 0) fail(file_, errno);
-  temporary_ = pattern;
+  {
+    Unfinished unfinished;
+    fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
+    if (fd_ < 0) fail(file_, errno);
+    temporary_ = pattern;
+    unfinished.add(temporary_);
+  }
   const mode_t mask = ::umask(0);
   ::umask(mask);
   if (::fchmod(fd_, 0666 & ~mask) != 0) { // mkostemp makes files that only their owner can read
     const int reason = errno;
     ::close(fd_);
-    std::filesystem::remove(temporary_, error);
+    remove();
     fail(file_, reason);
   }
 }
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) remove();
+}
+
+void OutputFile::remove() {
   std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  std::filesystem::remove(temporary_, ignored);
+  Unfinished().forget(temporary_);
 }
 
 void OutputFile::append(std::string_view text) {
@@ -74,7 +85,9 @@ void OutputFile::commit(std::string_view text) {
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0) fail(file_, errno);
   if (temporary_.empty()) return;
+  Unfinished unfinished;
   if (std::rename(temporary_.c_str(), file_.c_str()) != 0) fail(file_, errno);
+  unfinished.forget(temporary_);
   temporary_.clear();
 }
 

@@ -31,6 +31,8 @@ public:
   void commit(std::string_view text);
 
 private:
+  void remove();
+
   std::filesystem::path file_, temporary_;
   int fd_ = -1;
 };

@@ -120,8 +120,7 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
   return result;
 }
 
-int search(const SearchArguments &a) {
-  const SignalGuard signals;
+int search(const SearchArguments &a, const SignalGuard &signals) {
   const Work work = in_one_stream(resolve(a.work));
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   check_search(a);
@@ -214,7 +213,9 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->footer("Examples:\n"
                   "  gradweave search --model bert_tiny --npu small\n"
                   "  gradweave search --model mlp --npu small --step-plans 5000 --check rtl");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return search(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return search(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

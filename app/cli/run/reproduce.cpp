@@ -107,8 +107,7 @@ void check_options(const ReproduceArguments &a, const evaluation::Paper &paper) 
         fmt::format("--policy: '{}' has no baseline that follows one; leave the option out", paper.name));
 }
 
-int reproduce(const ReproduceArguments &a) {
-  const SignalGuard signals;
+int reproduce(const ReproduceArguments &a, const SignalGuard &signals) {
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const evaluation::Paper &paper = evaluation::paper_of(study);
   check_options(a, paper);
@@ -185,8 +184,10 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
       "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
       "  gradweave reproduce flexer --figure 8 --network SqueezeNet --machine arch5 --out squeezenet\n"
       "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
-      "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return reproduce(*arguments); }; });
+      "4 no RTL although asked for, 5 output cannot be written, 128 + signal interrupted");
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return reproduce(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

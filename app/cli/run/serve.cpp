@@ -26,8 +26,7 @@ struct ServeArguments : ServeWords {
   bool quiet = false;
 };
 
-int serve(ServeArguments a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int serve(ServeArguments a, const SignalGuard &signals) {
   const bool to_stdout = uses_standard_output({{"--json", a.json}});
   a.images = a.convolution == "image";
   const runtime::ServeRequest request =
@@ -143,7 +142,9 @@ void add_serve(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       "  gradweave serve --job bert_tiny:1:forward --job lenet:4:forward --npu small --requests 1000\n"
       "  gradweave serve --job mlp:4:forward --job lenet:1:both --npu test8 --requests 20 --backend rtl\n"
       "  gradweave serve --job mlp:4:forward --job lenet:1:both --npu test8 --priority 1,0 --deadline 20000,0");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return serve(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return serve(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -75,8 +75,7 @@ std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
 
 } // namespace
 
-int train(const TrainArguments &a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int train(const TrainArguments &a, const SignalGuard &signals) {
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--loss-plot", a.loss_plot}});
   if (a.tensors.dump.empty() != a.tensors.dump_to.empty())
     throw std::invalid_argument("--dump and --dump-to: which tensors, and the file; give both");

@@ -138,7 +138,7 @@ constexpr const char *kTrainFooter =
     "  gradweave train --model dlrm_bags --data synthetic --steps 1 --sparse-embeddings --backend rtl --system "
     "recommend\n"
     "Exit codes: 0 trained, all bits equal; 1 a bit or a counter is wrong; 2 usage; 3 bad file, network or data;\n"
-    "4 NPU error or no simulation; 5 output cannot be written; 130 interrupted";
+    "4 NPU error or no simulation; 5 output cannot be written; 128 + signal interrupted";
 
 } // namespace
 
@@ -191,7 +191,9 @@ void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_optimizer_options(*command, a);
   add_where_options(*command, a);
   command->footer(kTrainFooter);
-  command->callback([arguments, &chosen] { chosen = [arguments] { return train(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return train(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -269,8 +269,7 @@ std::string repeat_all(const ValidateArguments &a) {
   return command;
 }
 
-int validate(const ValidateArguments &a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int validate(const ValidateArguments &a, const SignalGuard &signals) {
   const Plan plan = make_plan(a);
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
@@ -340,7 +339,9 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
                   "  gradweave validate streams/0-embed.gws --npu small\n"
                   "  gradweave validate --compare rtl.csv model.csv\n"
                   "Exit codes: 0 all times and counters equal, 1 one differs, others as of cosim");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return validate(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return validate(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

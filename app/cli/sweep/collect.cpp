@@ -45,7 +45,6 @@ std::vector<fs::path> databases(const std::vector<std::string> &names) {
 }
 
 int collect(const CollectArguments &a) {
-  const SignalGuard signals;
   const std::vector<fs::path> files = databases(a.files);
   OpenOutputs outputs(a.outputs);
   std::string command = "gradweave sweep collect";
@@ -87,7 +86,8 @@ void add_collect(CLI::App &sweep, Chosen &chosen) {
   command->footer("Examples:\n"
                   "  gradweave sweep collect --out all.db share-1.db share-2.db --csv all.csv\n"
                   "  gradweave sweep collect sweep.db --html sweep.html");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return collect(*arguments); }; });
+  command->callback(
+      [arguments, &chosen] { chosen = [arguments](const SignalGuard &) { return collect(*arguments); }; });
 }
 
 } // namespace gradweave::cli

@@ -131,8 +131,7 @@ int run_here(const SweepArguments &a, sweep::Store &store, Points points, const 
   return kOk;
 }
 
-int run_sweep(const SweepArguments &a) {
-  const SignalGuard signals;
+int run_sweep(const SweepArguments &a, const SignalGuard &signals) {
   const sweep::Study study = study_of(a);
   const Share share = parse_share(a.shard);
   if (a.use_slurm && share.of != 1)
@@ -236,7 +235,7 @@ void add_sweep(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->callback([arguments, command, &chosen, &invocation] {
     if (!command->get_subcommands().empty()) return;
     arguments->invocation = invocation;
-    chosen = [arguments] { return run_sweep(*arguments); };
+    chosen = [arguments](const SignalGuard &signals) { return run_sweep(*arguments, signals); };
   });
 }
 
