@@ -58,6 +58,7 @@ int collect(const CollectArguments &a) {
   const auto [identity, points] = sweep::read_points(files.front());
   sweep::Store store(a.out, identity, points, DatabaseAccess::kShared);
   const std::size_t merged = merge_all(store, files);
+  tell_dropped(store, "they are left out");
   std::fprintf(stderr, "gradweave: %zu new results from %zu files are in %s\n", merged, files.size(), a.out.c_str());
   return outputs.finish(sweep::read_table(a.out), command + " --out " + shell_word(a.out));
 }
@@ -73,6 +74,12 @@ std::size_t merge_all(sweep::Store &store, const std::vector<fs::path> &files) {
       std::fprintf(stderr, "gradweave: left out: %s\n", error.what());
     }
   return merged;
+}
+
+void tell_dropped(const sweep::Store &store, const char *consequence) {
+  if (store.dropped() != 0)
+    std::fprintf(stderr, "gradweave: warning: %s: %zu results are not as they were written, by an edit or damage: %s\n",
+                 store.file().c_str(), store.dropped(), consequence);
 }
 
 void add_collect(CLI::App &sweep, Chosen &chosen) {

@@ -141,6 +141,7 @@ int run_sweep(const SweepArguments &a, const SignalGuard &signals) {
   const sweep::Identity identity{to_toml(study), study.title, std::string(evaluation::tool_version())};
   const bool alone = share.of != 1;
   sweep::Store store(a.out, identity, points.points, alone ? DatabaseAccess::kExclusive : DatabaseAccess::kShared);
+  tell_dropped(store, "their points are measured anew");
   if (a.use_slurm) {
     const bool complete = run_on_slurm({study, a.out, a.slurm, a.quiet}, store, points.work, signals);
     if (!complete) return kOk;
