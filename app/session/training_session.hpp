@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
+#include "base/file/file_lock.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/data/tensor_source.hpp"
 #include "train/npu/npu_executor.hpp"
@@ -145,6 +146,7 @@ private:
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
+  std::optional<const FileLock> checkpoint_lock_;         ///< of a run that keeps one
   std::optional<runtime::train::Lanes> lanes_;            ///< of several steps at a time
   runtime::train::ProductPlan products_;                  ///< that timed_ refers to
   std::unique_ptr<runtime::train::SystemStep> timed_;     ///< of a system on the timing model

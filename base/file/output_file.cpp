@@ -22,6 +22,12 @@ namespace {
                                 file.string(), std::strerror(error)));
 }
 
+constexpr const char *kPattern = "XXXXXX"; ///< of mkostemp()
+
+std::string temporary_prefix(const std::filesystem::path &file) {
+  return fmt::format(".{}.partial-", file.filename().string());
+}
+
 } // namespace
 
 OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
@@ -39,10 +45,8 @@ OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
     if (fd_ < 0) fail(file_, errno);
     return;
   }
-  // The file behind a symbolic link is replaced, not the link.
-  if (std::filesystem::is_symlink(file_, error))
-    if (const auto target = std::filesystem::canonical(file_, error); !error) file_ = target;
-  std::string pattern = (file_.parent_path() / fmt::format(".{}.XXXXXX", file_.filename().string())).string();
+  file_ = written_file(file_);
+  std::string pattern = (file_.parent_path() / (temporary_prefix(file_) + kPattern)).string();
   {
     Unfinished unfinished;
     fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
@@ -89,6 +93,26 @@ void OutputFile::commit(std::string_view text) {
   if (std::rename(temporary_.c_str(), file_.c_str()) != 0) fail(file_, errno);
   unfinished.forget(temporary_);
   temporary_.clear();
+}
+
+std::filesystem::path written_file(const std::filesystem::path &file) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(file, error)) return file;
+  const std::filesystem::path target = std::filesystem::canonical(file, error);
+  return error ? file : target;
+}
+
+std::vector<std::filesystem::path> temporaries_of(const std::filesystem::path &file) {
+  const std::string prefix = temporary_prefix(file);
+  std::error_code ignored;
+  std::vector<std::filesystem::path> found;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(std::filesystem::absolute(file).parent_path(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() == prefix.size() + std::strlen(kPattern) && name.compare(0, prefix.size(), prefix) == 0)
+      found.push_back(entry.path());
+  }
+  return found;
 }
 
 bool names_directory(const std::string &path) {
