@@ -259,8 +259,6 @@ void TrainingSession::prepare_device(const Machine &npu) {
   const auto make = [&] { return runtime::make_device(products.backend, npu, {}); };
   device_ = make();
   const bool alone = operators_on(npu);
-  if (request_.keep_all && !alone)
-    throw std::invalid_argument("--keep-all: the host runs the operators, so that every tensor is there; leave it out");
   if (alone)
     executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
                                               NpuStepOptions{products.compile, request_.keep_all}, threads);

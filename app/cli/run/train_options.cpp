@@ -157,7 +157,7 @@ void add_operators_options(CLI::App &command, std::string &operators, bool &keep
   command.add_flag(
       "--keep-all", keep_all,
       "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
-      "no tensor make room for another, so that each is compared");
+      "no tensor make room for another, so that each is compared. Where the host runs operators that is so anyway");
 }
 
 void add_sparse_option(CLI::App &command, bool &sparse_embeddings) {
