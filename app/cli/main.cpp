@@ -1,5 +1,6 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
 #include "app/cli/headings.hpp"
+#include "app/cli/help_formatter.hpp"
 #include "app/cli/memory/commands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/reference.hpp"
@@ -31,6 +32,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -120,6 +122,7 @@ int main(int argc, char **argv) {
   if (argc > 0) invocation.program = argv[0];
   cli::Chosen chosen;
   CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
+  app.formatter(std::make_shared<cli::HelpFormatter>()); // subcommands have it from here
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   for (const auto add :

@@ -11,9 +11,6 @@
 
 namespace gradweave::cli {
 
-/// Of the names, the one that the user probably meant by `word`; empty: none is near.
-std::string nearest(const std::string &word, const std::vector<std::string> &names);
-
 /// Adds --version and -V and the subcommands help and version, as the last ones.
 void add_help(CLI::App &app, std::string &about, Chosen &chosen);
 

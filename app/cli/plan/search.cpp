@@ -174,8 +174,7 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_convolution_option(*command, a.work.convolution);
   command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
   command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 30U))
+      ->check(whole_number(1U, 1U << 30U))
       ->capture_default_str();
   command->add_option("--step-plans", a.step_plans, "Changes of the whole step to simulate")
       ->check(check_whole_number)

@@ -164,9 +164,7 @@ void add_trace_options(CLI::App &command, CosimArguments &a) {
 
 /// How the simulations are run, now or in the background.
 void add_running_options(CLI::App &command, CosimArguments &a) {
-  command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 4096U));
+  command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")->check(whole_number(1U, 4096U));
   command.add_flag(
       "--step", a.step,
       "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "

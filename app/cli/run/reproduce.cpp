@@ -71,7 +71,8 @@ void print(const Evaluation &evaluation) {
       std::string ours;
       for (std::size_t i = 0; i < columns.size(); ++i)
         ours += cell(i, shown(i < row.ours.size() ? row.ours[i] : std::nullopt));
-      fmt::print(kRow, row.figure, row.text, shown(row.paper), ours, row.unit);
+      fmt::print(kRow, row.figure, row.text, shown(row.paper), ours,
+                 row.paper || row.note.empty() ? row.unit : fmt::format("{} ({})", row.unit, row.note));
     }
   for (const evaluation::RtlCheck &check : evaluation.rtl)
     fmt::print("rtl          {:<60} {}\n", fmt::format("{} {} ({})", check.network, check.layer, check.variant),
@@ -159,15 +160,12 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   command->add_flag("--search", a.search,
                     "Search whole training steps anew, for up to hours, and write what is found to the directory; "
                     "default: plans that were found before are compiled, verified and timed");
-  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")->check(whole_number(1U, 4096U));
   command->add_flag("--rtl", a.rtl, "Run every evaluation on the RTL, too; pick few with --figure and --network");
   command
       ->add_option("--sample", a.sample,
                    "Evaluations of each network to run on the RTL, too; default: 1 if it is built")
-      ->check(check_whole_number)
-      ->check(CLI::Range(0U, 1000000U));
+      ->check(whole_number(0U, 1000000U));
   command->add_option("--sample-cycles", a.sample_cycles, "Cycles that one of these takes at most")
       ->check(check_whole_number)
       ->capture_default_str();

@@ -54,8 +54,7 @@ void add_arrival_options(CLI::App &command, ServeArguments &a) {
       command.add_option("--arrivals", a.arrivals,
                          "File with a line CYCLE,JOB for each request; JOB is a job's name or its number from 0");
   command.add_option("--requests", a.requests, "Requests to draw, each for any of the jobs alike")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, kMostRequests))
+      ->check(whole_number(std::uint64_t{1}, kMostRequests))
       ->excludes(file)
       ->capture_default_str();
   CLI::Option *load =
@@ -90,8 +89,7 @@ void add_order_options(CLI::App &command, ServeArguments &a) {
       ->delimiter(',');
   command
       .add_option("--patience", a.patience, "A request that was passed over so often goes next, whatever its priority")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 30U))
+      ->check(whole_number(1U, 1U << 30U))
       ->capture_default_str();
 }
 
@@ -101,8 +99,7 @@ void add_run_options(CLI::App &command, ServeArguments &a) {
   command.add_option("--schedule", a.schedule, "Schedule of each layer; one of " + compiler::schedule_names())
       ->capture_default_str();
   command.add_option("--plans", a.plans, "Plans to simulate for each layer and order")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 20U))
+      ->check(whole_number(1U, 1U << 20U))
       ->capture_default_str();
   add_convolution_option(command, a.convolution);
   command

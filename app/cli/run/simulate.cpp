@@ -67,8 +67,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U));
+      ->check(whole_number(1U, 1024U));
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--from-make", a.from_make)->group("");
   command->footer("Examples:\n"

@@ -85,19 +85,16 @@ int weave(const WeaveArguments &a, const SignalGuard &signals) {
 
 void add_search_options(CLI::App &command, WeaveArguments &a) {
   command.add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order at least")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 20U))
+      ->check(whole_number(1U, 1U << 20U))
       ->capture_default_str();
   command.add_option("--changes", a.changes, "Changes of plans and order that --policy tiles tries")
-      ->check(check_whole_number)
-      ->check(CLI::Range(0U, 1U << 30U))
+      ->check(whole_number(0U, 1U << 30U))
       ->capture_default_str();
   command.add_option("--search-seed", a.search_seed, "Seed of these changes")
       ->check(check_whole_number)
       ->capture_default_str();
   command.add_option("--threads", a.threads, "Threads that look for plans; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U));
+      ->check(whole_number(1U, 1024U));
 }
 
 } // namespace

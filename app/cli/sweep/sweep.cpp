@@ -160,12 +160,10 @@ void add_slurm_options(CLI::App &command, SweepArguments &a) {
   command.add_option("--slurm-memory", a.slurm.memory, "Memory of a task, as sbatch takes it: 2G")->group(group);
   command.add_option("--slurm-account", a.slurm.account, "Account that is charged")->group(group);
   command.add_option("--slurm-tasks", a.slurm.tasks, "Tasks of the array; default: one for each minute of the work")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 10000U))
+      ->check(whole_number(1U, 10000U))
       ->group(group);
   command.add_option("--slurm-cores", a.slurm.cores, "Cores of a task")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U))
+      ->check(whole_number(1U, 1024U))
       ->capture_default_str()
       ->group(group);
   command
@@ -200,8 +198,7 @@ void add_study_options(CLI::App &command, SweepArguments &a) {
   command.add_flag("--list", a.list,
                    "Take the first values of all fields, then the second ones, ... instead of all combinations");
   command.add_option("--random", a.random, "Draw so many of the combinations")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, sweep::kMostPoints));
+      ->check(whole_number(std::uint64_t{1}, sweep::kMostPoints));
   command
       .add_option_function<std::string>(
           "--seed", [&a](const std::string &text) { a.seed = std::stoull(text); }, "By which they are drawn; default 1")
@@ -222,9 +219,7 @@ void add_sweep(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       ->capture_default_str();
   add_sweep_outputs(*command, a.outputs);
   command->add_option("--shard", a.shard, "Work at the I-th of N shares, as 2/8, in a file of its own (--out)");
-  command->add_option("--jobs", a.jobs, "Points at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U));
+  command->add_option("--jobs", a.jobs, "Points at a time; default: one a core")->check(whole_number(1U, 1024U));
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   add_slurm_options(*command, a);
   command->footer("Examples:\n"
