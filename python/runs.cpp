@@ -69,7 +69,6 @@ static_assert(sizeof(timing::CommandTimes) == 3 * sizeof(std::uint64_t));
 RunResult simulate_here(const RunOptions &options, const SignalGuard &signals, std::vector<LayerTimes> *kept) {
   runtime::SimulationEvents events;
   events.layer_done = [](const std::vector<runtime::JobResult> &) {};
-  events.interrupted = [](const Interrupted &) {};
   if (kept != nullptr)
     events.times = [kept](const runtime::JobSpec &spec, const Compiled &compiled,
                           const std::vector<timing::CommandTimes> &times, std::uint64_t cycles) {

@@ -173,8 +173,9 @@ compile() {
 # add_work_args: adds to the array args what the variables of `make cosim` and `make simulate` say about work and reports.
 add_work_args() {
   [ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
-  local setting
-  for setting in ${SET:-}; do args+=(--set "$setting"); done
+  local setting settings
+  read -ra settings <<<"${SET:-}" # words, but no file patterns: npu.rows=[16] names no file
+  for setting in "${settings[@]}"; do args+=(--set "$setting"); done
   [ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
   [ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
   [ -z "${PASS:-}" ] || args+=(--pass "$PASS")

@@ -1,6 +1,7 @@
 #include "trace/trace_file.hpp"
 
 #include "base/file/output_file.hpp"
+#include "base/file/unfinished.hpp"
 
 #include <fmt/format.h>
 
@@ -18,10 +19,12 @@ namespace fs = std::filesystem;
 TraceFile::TraceFile(fs::path file) : file_(std::move(file)) {
   if (file_.empty()) return;
   std::string pattern = (file_.parent_path() / fmt::format(".{}.XXXXXX", file_.filename().string())).string();
+  Unfinished unfinished;
   if (::mkdtemp(pattern.data()) == nullptr)
     throw OutputError(
         fmt::format("{}: cannot be written: {}; choose another place", file_.string(), std::strerror(errno)));
   directory_ = pattern;
+  unfinished.add(directory_);
 }
 
 TraceFile::~TraceFile() { remove(); }
@@ -36,8 +39,10 @@ TraceFile &TraceFile::operator=(TraceFile &&other) noexcept {
 }
 
 void TraceFile::remove() noexcept {
+  if (directory_.empty()) return;
   std::error_code ignored;
-  if (!directory_.empty()) fs::remove_all(directory_, ignored);
+  fs::remove_all(directory_, ignored);
+  Unfinished().forget(directory_);
 }
 
 std::string TraceFile::partial() const { return file_.empty() ? "" : (directory_ / file_.filename()).string(); }

@@ -1,5 +1,7 @@
 #include "train/rate.hpp"
 
+#include "graph/operators/optimizer/step_constants.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +19,6 @@ double cosine(double angle) {
   for (int i = 2; i <= 40; i += 2)
     sum += term *= -angle * angle / (i * (i - 1));
   return sum;
-}
-
-double power(double base, std::uint64_t exponent) {
-  double result = 1;
-  for (; exponent > 0; exponent >>= 1U, base *= base)
-    if (exponent % 2 == 1) result *= base;
-  return result;
 }
 
 } // namespace
@@ -60,10 +55,10 @@ double rate_at(const RateSchedule &schedule, std::uint64_t step) {
 
 std::vector<float> step_constants(const graph::TrainingOptions &options, const RateSchedule &schedule,
                                   std::uint64_t step) {
-  const auto rate = static_cast<float>(rate_at(schedule, step));
-  if (options.optimizer == graph::OptimizerKind::kSgd) return {rate};
-  return {rate, static_cast<float>(1 / (1 - power(options.beta1, step + 1))),
-          static_cast<float>(1 / (1 - power(options.beta2, step + 1)))};
+  const double rate = rate_at(schedule, step);
+  if (options.optimizer == graph::OptimizerKind::kSgd) return {static_cast<float>(rate)};
+  const graph::StepConstants constants = graph::adamw_constants(rate, options.beta1, options.beta2, step + 1);
+  return {constants.begin(), constants.end()};
 }
 
 } // namespace gradweave::runtime::train

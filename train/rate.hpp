@@ -30,8 +30,8 @@ struct RateSchedule {
 /// Of a step, from 0.
 double rate_at(const RateSchedule &schedule, std::uint64_t step);
 
-/// What training_graph()'s input of constants takes in a step, from 0: computed in fp64, powers by repeated
-/// multiplication, and rounded to fp32.
+/// What training_graph()'s input of constants takes in a step, from 0: the rate, and AdamW's corrections of bias
+/// (graph/operators/optimizer/step_constants.hpp).
 std::vector<float> step_constants(const graph::TrainingOptions &options, const RateSchedule &schedule,
                                   std::uint64_t step);
 

@@ -95,7 +95,7 @@ graph::Graph without_dropout(graph::Graph forward) {
 } // namespace
 
 Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &step, const Living &living,
-                    const Dataset &test, unsigned threads) {
+                    const Dataset &test, const std::function<void(double)> &progress, unsigned threads) {
   const Classifier classifier = classifier_of(forward);
   if (classifier.logits == graph::kNone)
     throw DataError(fmt::format(
@@ -130,6 +130,7 @@ Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &ste
     const std::size_t rows = std::min(labels.size(), test.count() - result.images);
     result.right += count_right(forward, values.get(logits), classifier, labels, rows);
     result.images += rows;
+    if (progress) progress(static_cast<double>(number + 1) / static_cast<double>(feed->batches_an_epoch()));
   }
   return result;
 }

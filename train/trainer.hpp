@@ -61,8 +61,10 @@ struct Evaluation {
 };
 
 /// Judges all images of a set by golden execution with the parameters of a step's graph; no Dropout drops anything.
-/// `forward` classifies (classifier_of()). Throws DataError as image_feed().
+/// `forward` classifies (classifier_of()). `progress`, if there is one, gets the share that is done, after each batch;
+/// it may throw, which ends this. Throws DataError as image_feed().
 Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &step, const Living &living,
-                    const Dataset &test, unsigned threads = usable_cores());
+                    const Dataset &test, const std::function<void(double)> &progress = nullptr,
+                    unsigned threads = usable_cores());
 
 } // namespace gradweave::runtime::train

@@ -1,5 +1,6 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
 #include "app/cli/headings.hpp"
+#include "app/cli/help_formatter.hpp"
 #include "app/cli/memory/commands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/reference.hpp"
@@ -11,7 +12,8 @@
 #include "app/sweep/slurm.hpp"
 #include "base/database/database.hpp"
 #include "base/file/output_file.hpp"
-#include "base/process/process_pool.hpp"
+#include "base/file/unfinished.hpp"
+#include "base/process/signal_guard.hpp"
 #include "base/text/input_file.hpp"
 #include "compiler/compiler.hpp"
 #include "graph/ir/error.hpp"
@@ -29,8 +31,8 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -55,15 +57,16 @@ std::string printable(std::string_view message) {
   return text;
 }
 
-/// Runs a command and turns what it throws into a message and an exit code.
-int run(const std::function<int()> &command) {
+/// Runs a command and turns what it throws into a message and an exit code; a signal ends it.
+int run(const cli::Chosen &command) {
+  SignalGuard signals(&Unfinished::remove_all);
   const auto report = [](const std::exception &error, int code) {
     std::fflush(stdout);
     std::fprintf(stderr, "gradweave: error: %s\n", printable(error.what()).c_str());
     return code;
   };
   try {
-    return command();
+    return command(signals);
   } catch (const ConfigError &error) {
     return report(error, cli::kBadInput);
   } catch (const compiler::CompilerDefect &error) {
@@ -87,7 +90,7 @@ int run(const std::function<int()> &command) {
   } catch (const OutputError &error) {
     return report(error, cli::kOutput);
   } catch (const Interrupted &error) {
-    return report(error, cli::kInterrupted);
+    return report(error, exit_code_of(error.signal()));
   } catch (const std::invalid_argument &error) {
     return report(error, cli::kUsage);
   } catch (const std::bad_alloc &) {
@@ -104,7 +107,7 @@ int finish_output(int code) {
   std::cout.flush(); // CLI11 prints help there
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
   const int reason = errno;
-  if (!failed || code == cli::kInterrupted) return code;
+  if (!failed || code >= exit_code_of(1)) return code; // interrupted
   std::fprintf(stderr, "gradweave: error: standard output cannot be written: %s; make room or redirect it elsewhere\n",
                std::strerror(reason));
   return cli::kOutput;
@@ -119,6 +122,7 @@ int main(int argc, char **argv) {
   if (argc > 0) invocation.program = argv[0];
   cli::Chosen chosen;
   CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
+  app.formatter(std::make_shared<cli::HelpFormatter>()); // subcommands have it from here
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   for (const auto add :

@@ -111,12 +111,12 @@ std::string bash_completion(const CLI::App &app) {
   return script;
 }
 
-void add_reference(CLI::App &app, std::string &what, std::function<int()> &chosen) {
+void add_reference(CLI::App &app, std::string &what, Chosen &chosen) {
   CLI::App *command = app.add_subcommand("reference", "Print the manual page, or the completion for bash");
   command->group("");
   command->add_option("WHAT", what, "man or bash")->required()->check(CLI::IsMember({"man", "bash"}));
   command->callback([&] {
-    chosen = [&] {
+    chosen = [&](const SignalGuard &) {
       std::fputs((what == "man" ? man_page(app) : bash_completion(app)).c_str(), stdout);
       return static_cast<int>(kOk);
     };

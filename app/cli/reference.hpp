@@ -1,7 +1,8 @@
 // The manual page and bash's completion, both from the options as they are.
 #pragma once
 
-#include <functional>
+#include "app/cli/common/arguments.hpp"
+
 #include <string>
 
 namespace CLI {
@@ -16,6 +17,6 @@ std::string man_page(const CLI::App &app);
 std::string bash_completion(const CLI::App &app);
 
 /// The subcommand `reference`, which prints either; `what`, `chosen` and the parser outlive it. Help does not list it.
-void add_reference(CLI::App &app, std::string &what, std::function<int()> &chosen);
+void add_reference(CLI::App &app, std::string &what, Chosen &chosen);
 
 } // namespace gradweave::cli

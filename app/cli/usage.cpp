@@ -1,6 +1,7 @@
 #include "app/cli/usage.hpp"
 
 #include "app/cli/common/arguments.hpp"
+#include "base/text/nearest.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -9,34 +10,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 namespace gradweave::cli {
 namespace {
-
-/// Edits (insert, delete, replace a character, swap two) that make one text the other.
-std::size_t distance(const std::string &a, const std::string &b) {
-  std::vector<std::size_t> before, last, row(b.size() + 1); // of one and of no character of a less
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    before = std::exchange(last, row);
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
-      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
-    }
-  }
-  return row.back();
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 std::vector<const CLI::App *> all_subcommands(const CLI::App &app) {
   return app.get_subcommands([](const CLI::App *) { return true; });
@@ -53,11 +32,6 @@ std::vector<std::string> subcommands(const CLI::App &app) {
   for (const CLI::App *command : all_subcommands(app))
     if (!command->get_group().empty()) names.push_back(command->get_name());
   return names;
-}
-
-std::string did_you_mean(const std::string &word, const std::vector<std::string> &names) {
-  const std::string near = nearest(word, names);
-  return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near);
 }
 
 std::string unknown_subcommand(const CLI::App &app, const std::string &word) {
@@ -108,27 +82,13 @@ int refuse(const std::string &problem, const std::string &command) {
 
 } // namespace
 
-std::string nearest(const std::string &word, const std::vector<std::string> &names) {
-  const std::string wanted = lower(word);
-  std::string best;
-  std::size_t least = std::max<std::size_t>(1, wanted.size() / 3) + 1;
-  for (const std::string &name : names) {
-    const bool begins = wanted.size() >= 2 && name.rfind(wanted, 0) == 0;
-    const std::size_t edits = begins ? 1 : distance(wanted, name);
-    if (edits >= least) continue;
-    least = edits;
-    best = name;
-  }
-  return best;
-}
-
-void add_help(CLI::App &app, std::string &about, std::function<int()> &chosen) {
+void add_help(CLI::App &app, std::string &about, Chosen &chosen) {
   app.set_version_flag("--version,-V", "gradweave " GW_VERSION, "Print the version");
   CLI::App *help = app.add_subcommand("help", "Show this help, or that of a subcommand");
   help->add_option("SUBCOMMAND", about, "What to tell about");
   help->footer("Examples:\n  gradweave help\n  gradweave help cosim");
   help->callback([&] {
-    chosen = [&] {
+    chosen = [&](const SignalGuard &) {
       const CLI::App *command = about.empty() ? &app : find_subcommand(app, about);
       if (command == nullptr) return refuse(unknown_subcommand(app, about), "");
       // Not help(), which tells about the subcommand that was parsed: this one.
@@ -138,7 +98,7 @@ void add_help(CLI::App &app, std::string &about, std::function<int()> &chosen) {
     };
   });
   app.add_subcommand("version", "Print the version")->callback([&chosen] {
-    chosen = [] {
+    chosen = [](const SignalGuard &) {
       std::puts("gradweave " GW_VERSION);
       return static_cast<int>(kOk);
     };

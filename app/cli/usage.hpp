@@ -1,20 +1,18 @@
 // What a command line without a subcommand means: help, version, and what is wrong with one that nobody understands.
 #pragma once
 
+#include "app/cli/common/arguments.hpp"
+
 #include <CLI/App.hpp>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gradweave::cli {
 
-/// Of the names, the one that the user probably meant by `word`; empty: none is near.
-std::string nearest(const std::string &word, const std::vector<std::string> &names);
-
 /// Adds --version and -V and the subcommands help and version, as the last ones.
-void add_help(CLI::App &app, std::string &about, std::function<int()> &chosen);
+void add_help(CLI::App &app, std::string &about, Chosen &chosen);
 
 /// Parses the command line; the exit code if that is all there is to do: help was shown, or an error told.
 std::optional<int> parse(CLI::App &app, int argc, char **argv);

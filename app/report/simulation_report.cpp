@@ -135,6 +135,8 @@ void SimulationReport::end(const RunResult &run) {
   print_energies(out_, options_, run);
   print_plans(out_, options_, run);
   speed(run);
+  fmt::print(out_, "checked    counters add up{}; no results: the timing model has no data\n",
+             options_.stream.empty() ? " and are those of the plan" : "");
   print_end(out_, options_, run);
 }
 

@@ -153,12 +153,23 @@ void TrainingReport::checks(const TrainingOutcome &outcome) {
                      "derivatives\n");
 }
 
+namespace {
+
+/// Means of as many first and last steps as do not overlap, 20 at most.
+std::string describe_losses(const std::vector<double> &losses) {
+  const std::size_t window = std::min<std::size_t>(20, losses.size() / 2);
+  if (window == 0) return fmt::format("{:.4f}", losses.front());
+  return fmt::format("{:.4f} in the first, {:.4f} in the last {}", mean_of(losses, 0, window),
+                     mean_of(losses, losses.size() - window, window),
+                     window == 1 ? std::string("step") : fmt::format("{} steps", window));
+}
+
+} // namespace
+
 void TrainingReport::end(const TrainingOutcome &outcome) {
-  const std::size_t window = std::min<std::size_t>(20, outcome.losses.size());
-  if (window > 0)
-    fmt::print(out_, "\nloss       {:.4f} in the first, {:.4f} in the last {} steps; {:.1f} s, {:.1f} steps a second\n",
-               mean_of(outcome.losses, 0, window), mean_of(outcome.losses, outcome.losses.size() - window, window),
-               window, outcome.seconds,
+  if (!outcome.losses.empty())
+    fmt::print(out_, "\nloss       {}; {:.1f} s, {:.1f} steps a second\n", describe_losses(outcome.losses),
+               outcome.seconds,
                outcome.seconds > 0 ? double(outcome.losses.size() - outcome.steps_before) / outcome.seconds : 0);
   if (outcome.evaluation)
     fmt::print(out_, "accuracy   {:.2f} % of {} test images\n", 100 * outcome.evaluation->accuracy(),

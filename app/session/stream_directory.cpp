@@ -1,6 +1,7 @@
 #include "app/session/stream_directory.hpp"
 
 #include "base/file/output_file.hpp"
+#include "base/file/unfinished.hpp"
 #include "isa/assembler.hpp"
 #include "trace/command_label.hpp"
 
@@ -56,17 +57,21 @@ std::string stream_file_name(const Compiled &compiled) { return file_stem(compil
 
 StreamDirectory::StreamDirectory(const std::string &directory)
     : directory_(directory), made_(first_missing(directory)) {
+  Unfinished unfinished;
   std::error_code error;
   fs::create_directories(directory_, error);
   if (error) fail(directory_, "created", error.message());
   std::string pattern = (directory_ / ".streams.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) fail(directory_, "written to", std::strerror(errno));
   staging_ = pattern;
+  unfinished.add(begun());
 }
 
 StreamDirectory::~StreamDirectory() {
+  if (staging_.empty()) return;
   std::error_code ignored;
-  if (!staging_.empty()) fs::remove_all(made_.empty() ? staging_ : made_, ignored);
+  fs::remove_all(begun(), ignored);
+  Unfinished().forget(begun());
 }
 
 void StreamDirectory::add(const Compiled &compiled, bool listing) {
@@ -82,6 +87,7 @@ void StreamDirectory::add(const Compiled &compiled, bool listing) {
 }
 
 void StreamDirectory::commit() {
+  Unfinished unfinished;
   std::error_code error;
   for (const std::string &file : files_)
     if (fs::is_directory(directory_ / file, error)) fail(directory_ / file, "written", "it is a directory");
@@ -90,6 +96,7 @@ void StreamDirectory::commit() {
     if (error) fail(directory_ / file, "written", error.message());
   }
   fs::remove_all(staging_, error);
+  unfinished.forget(begun());
   staging_.clear();
 }
 

@@ -24,6 +24,9 @@ public:
   void commit();
 
 private:
+  /// What goes if the streams are not committed.
+  const std::filesystem::path &begun() const { return made_.empty() ? staging_ : made_; }
+
   std::filesystem::path directory_, made_, staging_; ///< made_: the topmost directory that was not there before
   std::vector<std::string> files_;
 };

@@ -28,6 +28,7 @@ void TrainingSession::check_checkpoint() {
   if (std::filesystem::exists(file) && !request_.resume)
     throw std::invalid_argument(
         fmt::format("--checkpoint {}: the file is there; add --resume to go on from it, or remove it", file.string()));
+  checkpoint_lock_.emplace(file);
   const OutputFile probe(file); // before minutes are spent
 }
 

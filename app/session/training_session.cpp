@@ -259,8 +259,6 @@ void TrainingSession::prepare_device(const Machine &npu) {
   const auto make = [&] { return runtime::make_device(products.backend, npu, {}); };
   device_ = make();
   const bool alone = operators_on(npu);
-  if (request_.keep_all && !alone)
-    throw std::invalid_argument("--keep-all: the host runs the operators, so that every tensor is there; leave it out");
   if (alone)
     executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
                                               NpuStepOptions{products.compile, request_.keep_all}, threads);
@@ -367,8 +365,15 @@ TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
   }
   outcome.seconds = stopwatch.wall_seconds();
   if (request_.evaluate && outcome.ok())
-    outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test);
+    outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test, events.evaluating);
   return outcome;
+}
+
+double TrainingSession::evaluation_steps() const {
+  constexpr double kForwardShare = 1.0 / 3;
+  if (!request_.evaluate) return 0;
+  const std::uint64_t batch = std::max<std::uint64_t>(1, data_.learned->count() / data_.feed->batches_an_epoch());
+  return kForwardShare * static_cast<double>(data_.test->count()) / static_cast<double>(batch * options_.accumulate);
 }
 
 StepResult TrainingSession::next_step(const std::function<void()> &tick) {

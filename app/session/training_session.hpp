@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
+#include "base/file/file_lock.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/data/tensor_source.hpp"
 #include "train/npu/npu_executor.hpp"
@@ -74,6 +75,7 @@ graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks
 struct TrainingEvents {
   std::function<void(std::uint64_t, std::uint64_t)> before;
   std::function<void(std::uint64_t, std::uint64_t, double, const runtime::train::StepResult &)> after;
+  std::function<void(double)> evaluating; ///< the share of the evaluation that is done; may throw
 };
 
 /// What a run works on, in the order in which it is made.
@@ -95,6 +97,8 @@ public:
 
   const runtime::train::TrainingRun &what() const { return run_; }
   std::uint64_t steps() const { return steps_; }
+  /// How long the evaluation at the end takes, in steps: a forward pass is about a third of one. 0: there is none.
+  double evaluation_steps() const;
   /// Steps that were done when the run began, of a checkpoint; after prepare().
   std::uint64_t steps_before() const { return before_.steps; }
   const graph::Graph &forward() const { return forward_; }
@@ -145,6 +149,7 @@ private:
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
+  std::optional<const FileLock> checkpoint_lock_;         ///< of a run that keeps one
   std::optional<runtime::train::Lanes> lanes_;            ///< of several steps at a time
   runtime::train::ProductPlan products_;                  ///< that timed_ refers to
   std::unique_ptr<runtime::train::SystemStep> timed_;     ///< of a system on the timing model

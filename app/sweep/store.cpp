@@ -1,5 +1,6 @@
 #include "app/sweep/store.hpp"
 
+#include "app/sweep/checksum.hpp"
 #include "app/sweep/owner.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 1;               ///< of the tables
+constexpr int kFormat = 2;               ///< of the tables
 constexpr int kApplication = 0x67775357; ///< "gwSW": what file(1) and others tell the file by
 
 std::vector<std::string> fields_of(const std::vector<KeyedPoint> &points) {
@@ -61,11 +62,50 @@ Identity identity_in(Database &database) {
   return {meta(database, "study"), meta(database, "title"), meta(database, "tool")};
 }
 
+[[noreturn]] void refuse_damaged(const Database &database, const std::string &what) {
+  refuse(database, fmt::format("is damaged: {}; it is left as it is; `sqlite3 FILE .recover` may read the rest of it; "
+                               "name another file",
+                               what));
+}
+
+/// Throws if it is not what was written.
+Identity checked_identity(Database &database) {
+  Identity there = identity_in(database);
+  Statement count(database, "SELECT count(*) FROM points");
+  const std::size_t points = count.step() ? static_cast<std::size_t>(count.integer(0)) : 0;
+  if (meta(database, "sum") != checksum_of(there, points))
+    refuse_damaged(database, "it does not say whose results it holds, or how many points");
+  return there;
+}
+
+/// Of a row with the fields of a point from column `first` on; throws if it is not as it was written.
+KeyedPoint checked_point(Database &database, const Statement &row, std::size_t number, const std::string &key,
+                         const std::vector<std::string> &fields, int first, const std::string &sum) {
+  KeyedPoint point{key, {}};
+  for (const std::string &field : fields)
+    point.point.push_back({field, row.text(first++)});
+  if (sum != checksum_of(number, point))
+    refuse_damaged(database, fmt::format("point {} is not as it was written", number));
+  return point;
+}
+
+/// Of a row that has outcome, problem, seconds, and the numbers, in this order from column `first` on; none if the row
+/// is not as it was written.
+std::optional<Result> checked_result(const Statement &row, const std::string &key, int first, const std::string &sum) {
+  const std::string outcome = row.text(first);
+  Result result;
+  for (const Outcome known : {Outcome::kOk, Outcome::kInfeasible, Outcome::kFailed})
+    if (to_string(known) == outcome) result.outcome = known;
+  result.problem = row.text(first + 1);
+  result.seconds = row.number(first + 2);
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    result.values.at(i) = row.number(first + 3 + static_cast<int>(i));
+  if (to_string(result.outcome) != outcome || sum != checksum_of(key, result)) return std::nullopt;
+  return result;
+}
+
 void check_identity(Database &database, const Identity &wanted) {
-  const Identity there = identity_in(database);
-  if (there.tool.empty())
-    refuse(database, "is damaged: it does not say whose results it holds; it is left as it is; `sqlite3 FILE .recover` "
-                     "may read the rest of it; name another file");
+  const Identity there = checked_identity(database);
   if (there.tool != wanted.tool)
     refuse(database,
            fmt::format("its results are of compiler and models {}, and these are {}: they could differ. It is "
@@ -79,7 +119,8 @@ void check_identity(Database &database, const Identity &wanted) {
 
 std::vector<std::string> point_columns(Database &database) {
   std::vector<std::string> names;
-  Statement statement(database, "SELECT name FROM pragma_table_info('points') WHERE name NOT IN ('number', 'key')");
+  Statement statement(database,
+                      "SELECT name FROM pragma_table_info('points') WHERE name NOT IN ('number', 'key', 'sum')");
   while (statement.step())
     names.push_back(statement.text(0));
   return names;
@@ -96,9 +137,9 @@ void insert_points(Database &database, const std::vector<KeyedPoint> &points) {
   std::string marks;
   for (std::size_t i = 0; i < points.front().point.size(); ++i)
     marks += ", ?";
-  Statement insert(database, fmt::format("INSERT INTO points VALUES (?, ?{})", marks));
+  Statement insert(database, fmt::format("INSERT INTO points VALUES (?, ?, ?{})", marks));
   for (std::size_t number = 0; number < points.size(); ++number) {
-    insert.bind(static_cast<std::int64_t>(number)).bind(points[number].key);
+    insert.bind(static_cast<std::int64_t>(number)).bind(points[number].key).bind(checksum_of(number, points[number]));
     for (const Field &field : points[number].point)
       bind_value(insert, field.value);
     insert.run();
@@ -124,16 +165,25 @@ Store::Store(const fs::path &file, const Identity &identity, const std::vector<K
   check_format(database_);
   check_identity(database_, identity);
   // Files that a study names may have changed since: then its points have other keys, and other results.
-  Statement key(database_, "SELECT key FROM points ORDER BY number");
-  bool same = true;
-  for (const KeyedPoint &point : points)
-    same = same && key.step() && key.text(0) == point.key;
-  if (!same) {
-    database_.execute("DELETE FROM points");
-    insert_points(database_, points);
-  }
+  database_.execute("DELETE FROM points");
+  insert_points(database_, points);
   database_.execute("DELETE FROM results WHERE outcome = 'failed'");
+  dropped_ = drop_changed();
   transaction.commit();
+}
+
+std::size_t Store::drop_changed() {
+  std::vector<std::string> changed;
+  Statement all(database_,
+                fmt::format("SELECT key, sum, outcome, problem, seconds, {} FROM results", result_columns()));
+  while (all.step())
+    if (!checked_result(all, all.text(0), 2, all.text(1))) changed.push_back(all.text(0));
+  Statement drop(database_, "DELETE FROM results WHERE key = ?");
+  for (const std::string &key : changed) {
+    drop.bind(key);
+    drop.run();
+  }
+  return changed.size();
 }
 
 void Store::make(const Identity &identity, const std::vector<KeyedPoint> &points) {
@@ -142,18 +192,21 @@ void Store::make(const Identity &identity, const std::vector<KeyedPoint> &points
     fields += ", " + sql_name(field);
   for (const Column &column : columns)
     numbers += fmt::format(", {} {}", column.name, column.whole ? "INTEGER" : "REAL");
-  database_.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};"
-                                "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);"
-                                "CREATE TABLE points (number INTEGER PRIMARY KEY, key TEXT NOT NULL{});"
-                                "CREATE TABLE results (key TEXT PRIMARY KEY, outcome TEXT NOT NULL, problem TEXT NOT "
-                                "NULL{}, seconds REAL, ended TEXT);"
-                                "CREATE TABLE claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL);"
-                                "CREATE VIEW sweep AS SELECT number{}, outcome, {}, problem FROM points LEFT JOIN "
-                                "results USING (key) ORDER BY number",
-                                kApplication, kFormat, fields, numbers, fields, result_columns()));
+  database_.execute(
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};"
+                  "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);"
+                  "CREATE TABLE points (number INTEGER PRIMARY KEY, key TEXT NOT NULL, sum TEXT NOT NULL{});"
+                  "CREATE TABLE results (key TEXT PRIMARY KEY, outcome TEXT NOT NULL, problem TEXT NOT "
+                  "NULL{}, seconds REAL, ended TEXT, sum TEXT NOT NULL);"
+                  "CREATE TABLE claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL);"
+                  "CREATE VIEW sweep AS SELECT number{}, outcome, {}, problem FROM points LEFT JOIN "
+                  "results USING (key) ORDER BY number",
+                  kApplication, kFormat, fields, numbers, fields, result_columns()));
   Statement insert(database_, "INSERT INTO meta VALUES (?, ?)");
-  for (const auto &[name, value] :
-       {std::pair("study", identity.study), {"title", identity.title}, {"tool", identity.tool}}) {
+  for (const auto &[name, value] : {std::pair("study", identity.study),
+                                    {"title", identity.title},
+                                    {"tool", identity.tool},
+                                    {"sum", checksum_of(identity, points.size())}}) {
     insert.bind(name).bind(value);
     insert.run();
   }
@@ -196,7 +249,7 @@ void Store::keep(const std::string &key, const Result &result) {
   for (std::size_t i = 0; i < columns.size(); ++i)
     marks += ", ?";
   Statement insert(database_, fmt::format("INSERT OR IGNORE INTO results VALUES (?, ?, ?{}, ?, "
-                                          "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+                                          "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?)",
                                           marks));
   insert.bind(key).bind(to_string(result.outcome)).bind(result.problem);
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -206,7 +259,7 @@ void Store::keep(const std::string &key, const Result &result) {
       insert.bind(static_cast<std::int64_t>(result.values.at(i)));
     else
       insert.bind(result.values.at(i));
-  insert.bind(result.seconds);
+  insert.bind(result.seconds).bind(checksum_of(key, result));
   insert.run();
   release(key);
   transaction.commit();
@@ -228,6 +281,9 @@ std::size_t Store::merge(const fs::path &other) {
     Statement changes(database_, "SELECT changes()");
     if (changes.step()) merged = static_cast<std::size_t>(changes.integer(0));
     database_.execute("INSERT OR IGNORE INTO results SELECT * FROM other.results");
+    const std::size_t changed = drop_changed();
+    dropped_ += changed;
+    merged -= std::min(merged, changed);
     transaction.commit();
   } catch (const DatabaseError &error) {
     throw DatabaseError(fmt::format("{}, merging {}", error.what(), other.string()));
@@ -239,39 +295,36 @@ std::size_t Store::merge(const fs::path &other) {
 std::pair<Identity, std::vector<KeyedPoint>> read_points(const fs::path &file) {
   Database database(file, DatabaseAccess::kRead);
   check_format(database);
+  Identity identity = checked_identity(database);
   const std::vector<std::string> fields = point_columns(database);
   std::vector<KeyedPoint> points;
   Statement all(database, "SELECT * FROM points ORDER BY number");
-  while (all.step()) {
-    KeyedPoint point{all.text(1), {}};
-    for (std::size_t f = 0; f < fields.size(); ++f)
-      point.point.push_back({fields[f], all.text(static_cast<int>(f) + 2)});
-    points.push_back(std::move(point));
-  }
-  return {identity_in(database), std::move(points)};
+  while (all.step())
+    points.push_back(checked_point(database, all, points.size(), all.text(1), fields, 3, all.text(2)));
+  return {std::move(identity), std::move(points)};
 }
 
 Table read_table(const fs::path &file) {
   Database database(file, DatabaseAccess::kRead);
   check_format(database);
-  Table table{identity_in(database), point_columns(database), {}};
+  Table table{checked_identity(database), point_columns(database), {}};
   std::vector<std::string> names;
   for (const std::string &field : table.fields)
     names.push_back(sql_name(field));
-  Statement all(database, fmt::format("SELECT number, outcome, problem, seconds, {}, {} FROM points LEFT JOIN results "
-                                      "USING (key) ORDER BY number",
-                                      result_columns(), fmt::join(names, ", ")));
+  Statement all(database,
+                fmt::format("SELECT points.key, points.sum, results.sum, outcome, problem, seconds, {}, {} FROM "
+                            "points LEFT JOIN results USING (key) ORDER BY number",
+                            result_columns(), fmt::join(names, ", ")));
+  constexpr int kResult = 3, kPoint = kResult + 3 + static_cast<int>(kColumns);
   while (all.step()) {
-    Row row{static_cast<std::size_t>(all.integer(0)), {}, std::nullopt};
-    int at = 4;
-    if (!all.is_null(1)) {
-      row.result = Result{parse_outcome(all.text(1)), all.text(2), {}, all.number(3)};
-      for (std::size_t i = 0; i < columns.size(); ++i)
-        row.result->values.at(i) = all.number(at + static_cast<int>(i));
-    }
-    at += static_cast<int>(columns.size());
-    for (const std::string &field : table.fields)
-      row.point.push_back({field, all.text(at++)});
+    const std::size_t number = table.rows.size();
+    const std::string key = all.text(0);
+    Row row{number, checked_point(database, all, number, key, table.fields, kPoint, all.text(1)).point, std::nullopt};
+    if (!all.is_null(2) && !(row.result = checked_result(all, key, kResult, all.text(2))))
+      refuse(database,
+             fmt::format("the result of point {} ({}) is not as it was written; run the sweep again with this "
+                         "file, which measures it anew",
+                         number, to_text(row.point)));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -44,9 +44,10 @@ struct Table {
 };
 
 /// An SQLite file with the tables `points` (a column for each field), `results` (a column for each number), and
-/// `sweep`, which is both side by side. Any number of processes of one machine may work at it: each takes points that
-/// no living process has taken. Errors are those of Database; DatabaseError also if the file holds another study, or
-/// was made by another version of gradweave: it is left as it is.
+/// `sweep`, which is both side by side. Whose file it is, each point and each result have a checksum. Any number of
+/// processes of one machine may work at it: each takes points that no living process has taken. Errors are those of
+/// Database; DatabaseError also if the file holds another study, or was made by another version of gradweave: it is
+/// left as it is.
 class Store {
 public:
   /// Opens the file, or makes it. Points that failed are to be tried again.
@@ -64,17 +65,25 @@ public:
   /// Takes the points and results of another file over: how many results are new. Throws DatabaseError.
   std::size_t merge(const std::filesystem::path &other);
 
+  /// Results that were found not to be as they were written, when the file was opened or in a file that was merged:
+  /// they are gone, and their points are missing.
+  std::size_t dropped() const { return dropped_; }
+
   const std::filesystem::path &file() const { return database_.file(); }
 
 private:
   void make(const Identity &identity, const std::vector<KeyedPoint> &points);
+  /// Removes results that are not as they were written: how many.
+  std::size_t drop_changed();
 
   Database database_;
   Identity identity_;
   std::string owner_;
+  std::size_t dropped_ = 0;
 };
 
-/// What a file says: whose it is, with all points. Throws DatabaseError if it is no such file.
+/// What a file says: whose it is, with all points. Throws DatabaseError if it is no such file, or not as it was
+/// written.
 std::pair<Identity, std::vector<KeyedPoint>> read_points(const std::filesystem::path &file);
 Table read_table(const std::filesystem::path &file);
 

@@ -1,5 +1,7 @@
 #include "base/file/output_file.hpp"
 
+#include "base/file/unfinished.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -20,6 +22,12 @@ namespace {
                                 file.string(), std::strerror(error)));
 }
 
+constexpr const char *kPattern = "XXXXXX"; ///< of mkostemp()
+
+std::string temporary_prefix(const std::filesystem::path &file) {
+  return fmt::format(".{}.partial-", file.filename().string());
+}
+
 } // namespace
 
 OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
@@ -37,27 +45,34 @@ OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
     if (fd_ < 0) fail(file_, errno);
     return;
   }
-  // The file behind a symbolic link is replaced, not the link.
-  if (std::filesystem::is_symlink(file_, error))
-    if (const auto target = std::filesystem::canonical(file_, error); !error) file_ = target;
-  std::string pattern = (file_.parent_path() / fmt::format(".{}.XXXXXX", file_.filename().string())).string();
-  fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
-  if (fd_ < 0) fail(file_, errno);
-  temporary_ = pattern;
+  file_ = written_file(file_);
+  std::string pattern = (file_.parent_path() / (temporary_prefix(file_) + kPattern)).string();
+  {
+    Unfinished unfinished;
+    fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
+    if (fd_ < 0) fail(file_, errno);
+    temporary_ = pattern;
+    unfinished.add(temporary_);
+  }
   const mode_t mask = ::umask(0);
   ::umask(mask);
   if (::fchmod(fd_, 0666 & ~mask) != 0) { // mkostemp makes files that only their owner can read
     const int reason = errno;
     ::close(fd_);
-    std::filesystem::remove(temporary_, error);
+    remove();
     fail(file_, reason);
   }
 }
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) remove();
+}
+
+void OutputFile::remove() {
   std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  std::filesystem::remove(temporary_, ignored);
+  Unfinished().forget(temporary_);
 }
 
 void OutputFile::append(std::string_view text) {
@@ -74,8 +89,30 @@ void OutputFile::commit(std::string_view text) {
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0) fail(file_, errno);
   if (temporary_.empty()) return;
+  Unfinished unfinished;
   if (std::rename(temporary_.c_str(), file_.c_str()) != 0) fail(file_, errno);
+  unfinished.forget(temporary_);
   temporary_.clear();
+}
+
+std::filesystem::path written_file(const std::filesystem::path &file) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(file, error)) return file;
+  const std::filesystem::path target = std::filesystem::canonical(file, error);
+  return error ? file : target;
+}
+
+std::vector<std::filesystem::path> temporaries_of(const std::filesystem::path &file) {
+  const std::string prefix = temporary_prefix(file);
+  std::error_code ignored;
+  std::vector<std::filesystem::path> found;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(std::filesystem::absolute(file).parent_path(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() == prefix.size() + std::strlen(kPattern) && name.compare(0, prefix.size(), prefix) == 0)
+      found.push_back(entry.path());
+  }
+  return found;
 }
 
 bool names_directory(const std::string &path) {

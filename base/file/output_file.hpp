@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gradweave {
 
@@ -31,9 +32,16 @@ public:
   void commit(std::string_view text);
 
 private:
+  void remove();
+
   std::filesystem::path file_, temporary_;
   int fd_ = -1;
 };
+
+/// The file that is replaced when `file` is written: the one behind a symbolic link, not the link.
+std::filesystem::path written_file(const std::filesystem::path &file);
+/// Temporary files of OutputFiles of that name in its directory: of processes at work, and of those that were killed.
+std::vector<std::filesystem::path> temporaries_of(const std::filesystem::path &file);
 
 /// `path` means a directory: it is one, or ends in '/'.
 bool names_directory(const std::string &path);

@@ -17,7 +17,7 @@ struct CommandEnd {
 CommandEnd run_command(const std::vector<std::string> &words);
 
 /// The same, but what it prints goes to this process's standard error, all of it; the exit code. Signals reach it even
-/// where this process holds them back.
+/// where this process holds them back, and SIGTERM does when this process ends.
 int run_visibly(const std::vector<std::string> &words);
 
 } // namespace gradweave

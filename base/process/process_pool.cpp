@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -35,14 +34,6 @@ struct MessageHeader {
 
 double seconds(const timeval &time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-sigset_t interrupt_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&set, signal);
-  return set;
 }
 
 void write_all(int fd, const void *data, std::size_t bytes) {
@@ -69,8 +60,7 @@ void send(int fd, MessageType type, const void *payload, std::size_t bytes) {
   // A Ctrl-C reaches the whole process group; the parent decides what happens.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGHUP, SIG_IGN);
-  const sigset_t set = interrupt_signals();
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  SignalGuard::unblock();
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   int status = 1;
@@ -184,37 +174,6 @@ private:
 };
 
 } // namespace
-
-Interrupted::Interrupted(int signal) : std::runtime_error(fmt::format("interrupted ({})", ::strsignal(signal))) {}
-
-SignalGuard::SignalGuard() {
-  const sigset_t set = interrupt_signals();
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  fd_ = ::signalfd(-1, &set, SFD_CLOEXEC);
-  if (fd_ < 0) fail("signalfd");
-}
-
-SignalGuard::~SignalGuard() {
-  if (!kept_) return;
-  ::close(fd_);
-  const sigset_t set = interrupt_signals();
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
-}
-
-int SignalGuard::take() const {
-  pollfd polled{fd_, POLLIN, 0};
-  if (::poll(&polled, 1, 0) <= 0) return 0;
-  if (!kept_) {
-    std::uint64_t number = 0;
-    return ::read(fd_, &number, sizeof number) == static_cast<ssize_t>(sizeof number) ? static_cast<int>(number) : 0;
-  }
-  signalfd_siginfo info{};
-  return ::read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
-}
-
-void SignalGuard::check() const {
-  if (const int signal = take(); signal != 0) throw Interrupted(signal);
-}
 
 void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &order, unsigned jobs,
                const SignalGuard &signals, const PoolEvents &events) {

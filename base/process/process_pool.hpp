@@ -2,43 +2,14 @@
 // others with it.
 #pragma once
 
+#include "base/process/signal_guard.hpp"
+
 #include <cstddef>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace gradweave {
-
-/// SIGINT, SIGTERM or SIGHUP arrived, or whoever asked for the work wants it to end.
-class Interrupted : public std::runtime_error {
-public:
-  explicit Interrupted(int signal);
-};
-
-/// Tells whether a long computation is to end before it is done.
-class SignalGuard {
-public:
-  /// While it lives, SIGINT, SIGTERM and SIGHUP are not delivered but kept for run_tasks(), so that outputs opened
-  /// meanwhile are cleaned up by their destructors.
-  SignalGuard();
-  /// Signals are somebody else's, in a program that uses this as a library. The computation ends as if one had arrived
-  /// once `fd` (an eventfd, which must outlive this) holds its number.
-  explicit SignalGuard(int fd) : fd_(fd), kept_(false) {}
-  ~SignalGuard();
-  SignalGuard(const SignalGuard &) = delete;
-  SignalGuard &operator=(const SignalGuard &) = delete;
-  /// Readable once a signal has arrived.
-  int fd() const { return fd_; }
-  /// The signal that has arrived, and is taken; 0: none.
-  int take() const;
-  /// Throws Interrupted if a signal has arrived.
-  void check() const;
-
-private:
-  int fd_;
-  bool kept_ = true; ///< from being delivered
-};
 
 /// Runs in the child. Returns the text that the parent gets; may report its progress, a fraction of 1. An exception
 /// ends the child with its message as the problem.

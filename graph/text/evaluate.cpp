@@ -181,11 +181,12 @@ Value Evaluator::binary(const Expression &e, const Scope &scope) {
       fail(file_, e.line, fmt::format("{} {} {} is no number; correct it", text_of(a), e.text, text_of(b)));
     return result;
   }
-  const auto result = of_wholes(e.text.front(), *x, *y);
-  if (!result)
-    fail(file_, e.line,
-         fmt::format("{} {} {} is no whole number of 64 bits; write 1.0 * for a real number", *x, e.text, *y));
-  return *result;
+  if (const auto result = of_wholes(e.text.front(), *x, *y)) return *result;
+  const bool divides = e.text == "/" || e.text == "%";
+  const char *problem = !divides || *y == -1 ? "does not fit 64 bits; make it smaller, or write 1.0 * for a real number"
+                        : *y == 0            ? "divides by zero; give another divisor"
+                                  : "is no whole number; write 1.0 * for a real number, or make it divisible";
+  fail(file_, e.line, fmt::format("{} {} {} {}", *x, e.text, *y, problem));
 }
 
 std::int64_t Evaluator::dimension(const Expression &call, const Scope &scope) {

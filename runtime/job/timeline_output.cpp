@@ -23,9 +23,4 @@ void RunOutput::commit() {
   if (timeline_) timeline_->commit();
 }
 
-void RunOutput::abandon() {
-  timeline_.reset();
-  file_.reset();
-}
-
 } // namespace gradweave::runtime::timeline

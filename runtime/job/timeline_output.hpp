@@ -21,8 +21,6 @@ public:
            std::uint64_t cycles);
   /// Makes the one file appear; files of layers have appeared already. Throws OutputError.
   void commit();
-  /// Removes an unfinished file.
-  void abandon();
 
 private:
   std::string path_;

@@ -1,6 +1,7 @@
 #include "runtime/run/lookup.hpp"
 
 #include "base/file/own_tree.hpp"
+#include "base/text/nearest.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <fmt/format.h>
@@ -31,17 +32,17 @@ fs::path find(const std::string &wanted, const char *what, const char *folder,
   if (!wanted.empty())
     for (const std::string &extension : extensions)
       if (fs::path file = directory / (wanted + extension); fs::exists(file)) return file;
-  throw ConfigError(fmt::format("no {} '{}' in {}; there are: {}. Or give the path of a file ({})", what, wanted,
-                                directory.string(), fmt::join(names_in(directory, extensions), ", "),
-                                fmt::join(extensions, " or ")));
+  const std::vector<std::string> names = names_in(directory, extensions);
+  throw ConfigError(fmt::format("no {} '{}' in {}{} There are: {}. Or give the path of a file ({})", what, wanted,
+                                directory.string(), nearest(wanted, names).empty() ? "." : did_you_mean(wanted, names),
+                                fmt::join(names, ", "), fmt::join(extensions, " or ")));
 }
 
 } // namespace
 
-bool is_path(const std::string &text) {
-  const fs::path path(text);
-  return text.find('/') != std::string::npos || kModelFiles.count(path.extension().string()) != 0;
-}
+bool is_network_file(const std::string &file) { return kModelFiles.count(fs::path(file).extension().string()) != 0; }
+
+bool is_path(const std::string &text) { return text.find('/') != std::string::npos || is_network_file(text); }
 
 fs::path home_directory() {
   if (const char *home = std::getenv("GRADWEAVE_HOME"); home != nullptr && *home != '\0') {

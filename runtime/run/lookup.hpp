@@ -11,7 +11,9 @@ namespace gradweave::runtime {
 /// (own_tree.hpp). Throws ConfigError with the remedy if there is none.
 std::filesystem::path home_directory();
 
-/// Whether a network or an NPU is given by path: the text contains '/' or ends in .graph, .toml or .csv.
+/// Whether the name is that of a file of a network: it ends in .graph, .onnx, .toml or .csv.
+bool is_network_file(const std::string &file);
+/// Whether a network or an NPU is given by path: the text contains '/' or is_network_file().
 bool is_path(const std::string &text);
 
 /// A path as it is, else models/NAME.graph, .toml or .csv of the home directory.

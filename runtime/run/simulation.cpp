@@ -17,8 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -53,7 +51,6 @@ public:
   void commit() {
     if (file_) file_->commit({});
   }
-  void abandon() { file_.reset(); }
 
 private:
   std::string path_;
@@ -137,12 +134,12 @@ compiler::Layer stream_layer(const std::string &file) {
 
 namespace {
 
-/// Compiling takes longer than simulating what comes of it: its progress is what is shown. `go_on` may throw.
+/// Compiling takes longer than simulating what comes of it: its progress is what is shown.
 void show_compilations(std::vector<JobSpec> &specs, Heartbeat &heartbeat, ProgressDisplay &display,
-                       const std::function<void()> &go_on) {
+                       const SignalGuard &signals) {
   for (std::size_t job = 0; job < specs.size(); ++job)
-    specs[job].compile.progress = [&heartbeat, &display, go_on, job](std::uint64_t done, std::uint64_t all) {
-      go_on();
+    specs[job].compile.progress = [&heartbeat, &display, &signals, job](std::uint64_t done, std::uint64_t all) {
+      signals.check();
       const auto lock = heartbeat.lock();
       display.update(job, static_cast<double>(done) / static_cast<double>(all));
     };
@@ -159,24 +156,15 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   TimesOutput times(options.times);
   timeline::RunOutput timeline(options.timeline);
   ProgressDisplay display(weights, options.quiet);
-  std::atomic<bool> ended{false};
-  Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
-    times.abandon();
-    timeline.abandon();
-    events.interrupted(signal);
-    ended = true;
-  });
-  const auto go_on = [&] {
-    if (ended) throw Interrupted(SIGINT);
-  };
+  Heartbeat heartbeat(display);
   RunResult run;
   std::vector<JobResult> by_schedule;
   compiler::CompileCache cache;
   cache.plans.store = options.plans;
-  show_compilations(specs, heartbeat, display, go_on);
+  show_compilations(specs, heartbeat, display, signals);
   const compiler::PlansAhead ahead(searched_compilations(options, specs), cache, options.jobs);
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
-    go_on();
+    signals.check();
     JobEvents job_events;
     std::optional<timeline::Sketch> sketch;
     if (events.times || !options.times.empty() || !options.timeline.empty() || options.sketch)

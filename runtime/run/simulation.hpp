@@ -11,15 +11,12 @@ struct SimulationEvents {
   std::function<void(const JobSpec &, const compiler::Compiled &, const std::vector<timing::CommandTimes> &,
                      std::uint64_t)>
       times = {};
-  /// A signal arrived: removes the caller's unfinished outputs and ends the process (see Heartbeat). One that returns
-  /// makes simulate() throw Interrupted before the next plan.
-  std::function<void(const Interrupted &)> interrupted;
 };
 
 /// Plans of all layers are searched on all cores. Compiles and simulates each layer under each schedule; or, if
 /// `options.stream` names a file, `stream`, the commands in it. One compiled stream is in memory at a time. Timing
 /// traces and timelines go to `options.times` and `options.timeline`: into one file in the order of the layers, or into
-/// a file for each layer and schedule if that is a directory. Throws OutputError.
+/// a file for each layer and schedule if that is a directory. Throws OutputError, Interrupted.
 RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
                    const SimulationEvents &events);
 

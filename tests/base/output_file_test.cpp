@@ -1,4 +1,5 @@
 #include "base/file/output_file.hpp"
+#include "base/file/unfinished.hpp"
 #include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
@@ -75,6 +76,21 @@ TEST_F(OutputFileTest, KeepsAnEarlierFileUntilCommitted) {
   EXPECT_EQ(read(file), "old");
   OutputFile(file).commit("new");
   EXPECT_EQ(read(file), "new");
+}
+
+TEST_F(OutputFileTest, AProcessThatEndsAtOnceCanRemoveIt) {
+  const fs::path file = directory_ / "report.json";
+  OutputFile(file).commit("old");
+  EXPECT_EXIT(
+      {
+        OutputFile(directory_ / "finished").commit("");
+        const OutputFile one(file);
+        const OutputFile two(directory_ / "two");
+        Unfinished::remove_all();
+        ::_exit(entries() == 2 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+  EXPECT_EQ(read(file), "old");
 }
 
 TEST_F(OutputFileTest, ReplacesTheFileBehindALink) {

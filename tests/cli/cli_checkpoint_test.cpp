@@ -92,7 +92,7 @@ TEST_F(Checkpoint, KilledAnywhereAndResumedGivesTheSameBytes) {
     const CommandResult r = interrupt(signal, std::chrono::milliseconds(7 * killed));
     if (r.code == 0) break; // it was faster
     ++killed;
-    EXPECT_EQ(r.code, signal == SIGKILL ? -SIGKILL : 130) << r.err;
+    EXPECT_EQ(r.code, signal == SIGKILL ? -SIGKILL : 128 + signal) << r.err;
   }
   EXPECT_GE(killed, 2) << "the steps are too short for this test";
   const CommandResult r = run(train("part.safetensors", {"--resume", "--checkpoint-every", "1", "--json", "r.json"}));
@@ -100,6 +100,37 @@ TEST_F(Checkpoint, KilledAnywhereAndResumedGivesTheSameBytes) {
   EXPECT_NE(r.out.find("resumed    behind step "), std::string::npos) << r.out;
   EXPECT_EQ(read_file(work() / "part.safetensors"), wanted);
   EXPECT_EQ(nlohmann::json::parse(read_file(work() / "r.json"))["losses"].size(), 40U);
+}
+
+/// Neither the temporary file of a save that was cut short nor the lock of a process that was killed stays for good.
+TEST_F(Checkpoint, TheNextRunRemovesWhatAKilledOneLeft) {
+  const pid_t pid = start(train("part.safetensors", {"--checkpoint-every", "1"}, "golden"));
+  while (!fs::exists(work() / "part.safetensors"))
+    std::this_thread::sleep_for(1ms);
+  ::kill(pid, SIGKILL);
+  finish(pid);
+  write(".part.safetensors.partial-Ab12cD", "half of it");
+  write(".part.safetensors.backup", "somebody's own");
+  const CommandResult r = run(train("part.safetensors", {"--resume"}, "golden"));
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(files(), (Words{".part.safetensors.backup", "net.graph", "part.safetensors"}));
+}
+
+TEST_F(Checkpoint, IsOfOneProcessAtATime) {
+  const pid_t pid = start(train("part.safetensors", {"--checkpoint-every", "1"}));
+  while (!fs::exists(work() / "part.safetensors"))
+    std::this_thread::sleep_for(1ms);
+  const fs::path other = work() / "err";
+  const std::string command = std::string(GW_COMMAND) + " train --model " + (work() / "net.graph").string() +
+                              " --data synthetic --steps 40 --resume --checkpoint " +
+                              (work() / "part.safetensors").string() + " 2> " + other.string();
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 5);
+  EXPECT_NE(read_file(other).find("part.safetensors: another process is writing it; wait for that one or name"),
+            std::string::npos)
+      << read_file(other);
+  ::kill(pid, SIGTERM);
+  EXPECT_EQ(finish(pid).code, 128 + SIGTERM);
+  EXPECT_EQ(run(train("part.safetensors", {"--resume"}, "golden")).code, 0);
 }
 
 TEST_F(Checkpoint, DoesNotDependOnHowManyStepsAreUnderWay) {

@@ -33,7 +33,7 @@ TEST_P(CliInterrupt, EndsChildrenAndLeavesNoFile) {
   ASSERT_EQ(children.size(), 2U);
   ::kill(pid, GetParam());
   const CommandResult r = finish(pid);
-  EXPECT_EQ(r.code, 130) << r.out << r.err;
+  EXPECT_EQ(r.code, 128 + GetParam()) << r.out << r.err;
   EXPECT_NE(r.err.find("interrupted"), std::string::npos) << r.err;
   for (const pid_t child : children)
     EXPECT_NE(::kill(child, 0), 0) << "a simulation outlives the run";
@@ -49,7 +49,7 @@ TEST_P(CliInterrupt, EndsASimulationInTheMiddleOfCompiling) {
   const auto sent = std::chrono::steady_clock::now();
   ::kill(pid, GetParam());
   const CommandResult r = finish(pid);
-  EXPECT_EQ(r.code, 130) << r.out << r.err;
+  EXPECT_EQ(r.code, 128 + GetParam()) << r.out << r.err;
   EXPECT_LT(std::chrono::steady_clock::now() - sent, 2s);
   EXPECT_NE(r.err.find("interrupted"), std::string::npos) << r.err;
   EXPECT_EQ(files(), std::vector<std::string>{"t.csv"});

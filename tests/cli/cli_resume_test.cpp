@@ -88,7 +88,7 @@ class CliResumeAfter : public CliResume, public ::testing::WithParamInterface<in
 
 TEST_P(CliResumeAfter, TakesFinishedJobsAndSaysSo) {
   const CommandResult interrupted = interrupt(GetParam());
-  EXPECT_EQ(interrupted.code, GetParam() == SIGKILL ? -SIGKILL : 130) << interrupted.err;
+  EXPECT_EQ(interrupted.code, GetParam() == SIGKILL ? -SIGKILL : 128 + GetParam()) << interrupted.err;
   const std::size_t kept = finished();
 
   const CommandResult r = run(cosim({"--resume", "always", "--json", "r.json"}));

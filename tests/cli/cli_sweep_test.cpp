@@ -150,7 +150,7 @@ TEST_F(CliSweep, ASignalEndsItAndKeepsWhatIsDone) {
   ::usleep(100'000);
   ::kill(pid, SIGTERM);
   const CommandResult r = finish(pid);
-  EXPECT_EQ(r.code, 130) << r.err;
+  EXPECT_EQ(r.code, 128 + SIGTERM) << r.err;
 }
 
 TEST_F(CliSweep, PointsThatCannotBeAreAnswers) {

@@ -124,7 +124,9 @@ TEST_F(CliTensors, BatchesFollowOneAnother) {
             0);
   EXPECT_EQ(read("second.npz").at("y").bytes, read("fourth.npz").at("y").bytes);
   const CommandResult epoch = train({"--input", "x.npy", "--target", "l.npy"});
-  EXPECT_NE(epoch.out.find("in the last 2 steps"), std::string::npos) << epoch.out;
+  EXPECT_NE(epoch.out.find("\n       2 "), std::string::npos) << epoch.out;
+  EXPECT_EQ(epoch.out.find("\n       3 "), std::string::npos) << "an epoch has two steps";
+  EXPECT_NE(epoch.out.find(" in the last step; "), std::string::npos) << epoch.out;
 }
 
 TEST_F(CliTensors, WeightsThatDoNotFitAreNamed) {

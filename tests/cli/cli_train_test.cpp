@@ -89,6 +89,19 @@ TEST_F(Train, AStepByCosimIsOneOfTrain) {
   EXPECT_NE(sparse.out.find(" SPARSE=1"), std::string::npos) << sparse.out;
 }
 
+/// There every tensor is compared anyway: on test8, which has no vector unit, and where somebody asks for it.
+TEST_F(Train, KeepAllIsTakenWhereTheHostRunsOperators) {
+  const std::string net = "./" + write("net.graph", kNetwork);
+  for (const std::vector<std::string> &where :
+       {std::vector<std::string>{"--npu", "test8"}, {"--npu", "test8v2", "--operators", "host"}}) {
+    std::vector<std::string> words{"cosim", "--step", "--model", net, "--backend", "functional", "--keep-all"};
+    words.insert(words.end(), where.begin(), where.end());
+    const CommandResult r = run(words);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_NE(r.out.find(": every bit equal"), std::string::npos) << r.out;
+  }
+}
+
 TEST_F(Train, OptionsOfAStepAreRefusedByLayers) {
   const std::string net = "./" + write("net.graph", kNetwork);
   for (const char *option : {"--operators=host", "--keep-all", "--sparse-embeddings"}) {

@@ -1,5 +1,5 @@
 // Command lines that ask for help or make no sense: the message names what is wrong and what was probably meant.
-#include "app/cli/usage.hpp"
+#include "base/text/nearest.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <fmt/format.h>
@@ -188,14 +188,70 @@ batch_bytes = 8192
     EXPECT_NE(unknown.err.find(name), std::string::npos) << unknown.err;
 }
 
+TEST_F(CliUsage, MisspeltNetworksAndNpusAreGuessed) {
+  const CommandResult network = run({"simulate", "--model", "bert_tyni"});
+  EXPECT_EQ(network.code, 3);
+  EXPECT_NE(network.err.find("; did you mean 'bert_tiny'? There are: bert_base, "), std::string::npos) << network.err;
+  const CommandResult npu = run({"simulate", "--model", "mlp", "--npu", "smal"});
+  EXPECT_EQ(npu.code, 3);
+  EXPECT_NE(npu.err.find("; did you mean 'small'? There are: "), std::string::npos) << npu.err;
+}
+
+TEST_F(CliUsage, AFileOfANetworkIsNoStream) {
+  write("net.onnx", std::string("\x08\x08:\x01", 4));
+  write("net.graph", "graph \"net\"\n");
+  for (const std::string file : {"net.onnx", "net.graph"}) {
+    const CommandResult r = run({"simulate", file});
+    EXPECT_EQ(r.code, 2) << file;
+    EXPECT_EQ(r.err, "gradweave: error: '" + file +
+                         "' is the file of a network; a command stream is expected there, else "
+                         "--model " +
+                         file + "\n");
+  }
+}
+
+TEST_F(CliUsage, WholeNumbersAreRefusedWithTheirLimits) {
+  for (const std::string number : {"-1", "0", "16777217", "4x", "99999999999999999999"}) {
+    const CommandResult r = run({"simulate", "--model", "mlp", "--batch", number});
+    EXPECT_EQ(r.code, 2) << number;
+    EXPECT_NE(r.err.find("--batch: '" + number + "' is not a whole number from 1 to 16777216"), std::string::npos)
+        << r.err;
+  }
+}
+
+TEST_F(CliUsage, HelpIsAsWideAsTheTerminal) {
+  const auto lines_of = [this](const char *columns) {
+    ::setenv("COLUMNS", columns, 1);
+    const CommandResult r = run({"help", "cosim"});
+    ::unsetenv("COLUMNS");
+    EXPECT_EQ(r.code, 0);
+    std::vector<std::string> lines;
+    std::istringstream in(r.out);
+    for (std::string line; std::getline(in, line);)
+      lines.push_back(line);
+    return lines;
+  };
+  for (const std::size_t width : {60U, 80U, 120U})
+    for (const std::string &line : lines_of(std::to_string(width).c_str())) {
+      const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+      EXPECT_TRUE(line.size() <= width || line.find(' ', begin) == std::string::npos) << width << ": " << line;
+    }
+  const std::vector<std::string> narrow = lines_of("80");
+  const auto model = std::find_if(narrow.begin(), narrow.end(),
+                                  [](const std::string &line) { return line.rfind("  --model ", 0) == 0; });
+  ASSERT_NE(model, narrow.end());
+  EXPECT_EQ(model->find("Network: a name"), 30U);
+  EXPECT_EQ((model + 1)->find_first_not_of(' '), 30U) << "what follows stands below the description";
+}
+
 TEST(Nearest, IsTheNearestOrNone) {
   const Words names{"cosim", "simulate", "asm", "disasm", "search"};
-  EXPECT_EQ(cli::nearest("cosin", names), "cosim");
-  EXPECT_EQ(cli::nearest("dis", names), "disasm");
-  EXPECT_EQ(cli::nearest("serach", names), "search");
-  EXPECT_EQ(cli::nearest("a", names), "");
-  EXPECT_EQ(cli::nearest("", names), "");
-  EXPECT_EQ(cli::nearest("quit", names), "");
+  EXPECT_EQ(nearest("cosin", names), "cosim");
+  EXPECT_EQ(nearest("dis", names), "disasm");
+  EXPECT_EQ(nearest("serach", names), "search");
+  EXPECT_EQ(nearest("a", names), "");
+  EXPECT_EQ(nearest("", names), "");
+  EXPECT_EQ(nearest("quit", names), "");
 }
 
 } // namespace

@@ -44,7 +44,7 @@ protected:
   /// How many results are kept.
   std::size_t kept() const {
     Database file(work() / "out/evaluations.db", DatabaseAccess::kRead);
-    Statement count(file, "SELECT count(*) FROM results");
+    Statement count(file, "SELECT count(*) FROM evaluations");
     return count.step() ? static_cast<std::size_t>(count.integer(0)) : 0;
   }
 };

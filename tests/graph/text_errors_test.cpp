@@ -60,7 +60,12 @@ TEST(GraphTextErrors, Statements) {
 
 TEST(GraphTextErrors, Expressions) {
   EXPECT_EQ(error_of("let a = 7 / 2"),
-            "net.graph:1: 7 / 2 is no whole number of 64 bits; write 1.0 * for a real number");
+            "net.graph:1: 7 / 2 is no whole number; write 1.0 * for a real number, or make it divisible");
+  EXPECT_EQ(error_of("let a = 4 / 0"), "net.graph:1: 4 / 0 divides by zero; give another divisor");
+  EXPECT_EQ(error_of("let a = 4 % 0"), "net.graph:1: 4 % 0 divides by zero; give another divisor");
+  EXPECT_EQ(error_of("let a = 9223372036854775807 + 1"),
+            "net.graph:1: 9223372036854775807 + 1 does not fit 64 bits; make it smaller, or write 1.0 * for a real "
+            "number");
   EXPECT_EQ(error_of("let a = 0.0 / 0"), "net.graph:1: 0.0 / 0 is no number; correct it");
   EXPECT_EQ(error_of("let a = inf - inf"), "net.graph:1: inf - inf is no number; correct it");
   EXPECT_EQ(error_of("let a = sqrt(-1)"), "net.graph:1: sqrt(-1) is no number; correct it");

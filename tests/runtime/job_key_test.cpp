@@ -49,6 +49,16 @@ TEST(JobKey, DependsOnAllThatAResultDependsOn) {
   differs("partition", [](JobSpec &s) { s.compile.partition = compiler::Partition::kDySharing; });
   differs("parts", [](JobSpec &s) { s.compile.parts = 7; });
   differs("reduction", [](JobSpec &s) { s.compile.reduction = compiler::Reduction::kAdd; });
+  differs("sharing", [](JobSpec &s) { s.compile.sharing = compiler::Sharing::kTurns; });
+  differs("seed of the search", [](JobSpec &s) { s.compile.search_seed = 7; });
+  differs("what the search minimises", [](JobSpec &s) { s.compile.objective = compiler::Objective::kEnergy; });
+  differs("energies, if it minimises them", [](JobSpec &s) {
+    s.compile.objective = compiler::Objective::kEnergy;
+    s.npu.energy.dram_pj_per_byte += 1;
+  });
+  differs("flexer's policy",
+          [](JobSpec &s) { s.compile.flexer_policy = compiler::flexer::parse_policy("priority=min_transfer"); });
+  differs("no stream", [](JobSpec &s) { s.compile.stream = false; });
   differs("policy", [](JobSpec &s) { s.paper.emplace(); });
   differs("another policy", [](JobSpec &s) { s.paper = compiler::paper::parse_policy("array2"); });
   differs("what computes it", [](JobSpec &s) { s.layers.front().vector = true; });
@@ -59,6 +69,9 @@ TEST(JobKey, DependsOnAllThatAResultDependsOn) {
   differs("their seed", [](JobSpec &s) { s.device.stress.seed = 7; });
   differs("a fault", [](JobSpec &s) { s.device.faults = {{BusFault::Kind::kSlvErr, false, 64, 1}}; });
   differs("another fault", [](JobSpec &s) { s.device.faults = {{BusFault::Kind::kHang, false, 64, 1}}; });
+  differs("a fault of writes", [](JobSpec &s) { s.device.faults = {{BusFault::Kind::kSlvErr, true, 64, 1}}; });
+  differs("a fault elsewhere", [](JobSpec &s) { s.device.faults = {{BusFault::Kind::kSlvErr, false, 65, 1}}; });
+  differs("a longer fault", [](JobSpec &s) { s.device.faults = {{BusFault::Kind::kSlvErr, false, 64, 2}}; });
   differs("no watchdog", [](JobSpec &s) { s.device.watchdog_cycles = 0; });
   differs("place of the stream", [](JobSpec &s) { s.device.stream_offset = 64; });
 }

@@ -67,6 +67,23 @@ TEST(DramTiming, LatencyAtItsLimitsAndAtEachBit) {
   }
 }
 
+/// The same of the turnaround.
+TEST(DramTiming, TurnaroundAtItsLimitsAndAtEachBit) {
+  std::vector<std::uint32_t> turnarounds{0, 9'999, 10'000};
+  for (std::uint32_t power = 1; power <= 10'000; power *= 2)
+    turnarounds.insert(turnarounds.end(), {power - 1, power, power + 1});
+  for (const std::uint32_t turnaround : turnarounds) {
+    MemoryConfig config = dram();
+    config.turnaround_cycles = turnaround;
+    DramTiming t(config, 32);
+    t.push(Direction::kRead, 10, 4, 0);
+    t.push(Direction::kWrite, 12, 4, 1);
+    const std::vector<Grant> grants = advance_all(t, 20'000);
+    ASSERT_EQ(grants.size(), 2U);
+    EXPECT_EQ(grants[1].start.cycle, 10U + 4 + turnaround);
+  }
+}
+
 TEST(DramTiming, FractionsCarryOverBetweenBursts) {
   DramTiming t(dram(1000, 7), 256); // 1.792 cycles a beat
   for (std::uint32_t i = 0; i < 1000; ++i)

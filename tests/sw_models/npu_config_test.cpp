@@ -288,6 +288,50 @@ TEST_F(NpuConfigFile, MistakesInAnotherFileNameBoth) {
   expect_error(npu, ": missing table [memory]; add [memory] and its keys");
 }
 
+/// Of everything that cycles and results depend on; the clock counts as the memory's bytes a cycle.
+TEST(MachineFingerprint, HasEveryField) {
+  const Machine machine = parse_machine(kGood, "f");
+  std::map<std::string, std::string> seen{{fingerprint(machine).hex(), "nothing"}};
+  const auto differs = [&](const std::string &what, const std::function<void(Machine &)> &change) {
+    Machine other = machine;
+    change(other);
+    const auto [at, is_new] = seen.emplace(fingerprint(other).hex(), what);
+    EXPECT_TRUE(is_new) << what << " is as " << at->second;
+  };
+  const std::vector<std::pair<const char *, std::uint32_t NpuConfig::*>> of_npu{
+      {"rows", &NpuConfig::rows},
+      {"cols", &NpuConfig::cols},
+      {"cores", &NpuConfig::cores},
+      {"spm_banks", &NpuConfig::spm_banks},
+      {"bus_bytes", &NpuConfig::bus_bytes},
+      {"port_bytes", &NpuConfig::port_bytes},
+      {"queue_depth", &NpuConfig::queue_depth},
+      {"semaphores", &NpuConfig::semaphores},
+      {"outstanding", &NpuConfig::outstanding},
+      {"vector_groups", &NpuConfig::vector_groups}};
+  const std::vector<std::pair<const char *, std::uint32_t MemoryConfig::*>> of_memory{
+      {"access_bytes", &MemoryConfig::access_bytes}};
+  const std::vector<std::pair<const char *, std::uint64_t MemoryConfig::*>> wide{
+      {"size_bytes", &MemoryConfig::size_bytes},
+      {"bytes_num", &MemoryConfig::bytes_num},
+      {"bytes_den", &MemoryConfig::bytes_den}};
+  // Each bit of a number by itself: it could be cut off.
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    const std::uint32_t flip = 1U << bit;
+    for (const auto &[name, field] : of_npu)
+      differs(name, [&, field = field](Machine &m) { m.*field ^= flip; });
+    for (const auto &[name, field] : of_memory)
+      differs(name, [&, field = field](Machine &m) { m.memory.*field ^= flip; });
+    for (const MemoryKey &key : memory_keys())
+      differs(std::string(key.name), [&](Machine &m) { m.memory.*key.field ^= flip; });
+  }
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    differs("spm_bytes", [&](Machine &m) { m.spm_bytes ^= std::uint64_t{1} << bit; });
+    for (const auto &[name, field] : wide)
+      differs(name, [&, field = field](Machine &m) { m.memory.*field ^= std::uint64_t{1} << bit; });
+  }
+}
+
 TEST(NpuConfigLimits, AreAcceptedAndTheNextValueIsRefused) {
   for (const test::NpuLimit &limit : test::npu_limits()) {
     SCOPED_TRACE(limit.key + " = " + limit.value);

@@ -1,11 +1,14 @@
 // A sweep's file: what it keeps, whom it refuses, and who is at a point.
 #include "app/sweep/owner.hpp"
+#include "app/sweep/table.hpp"
 #include "tests/support/scratch_directory.hpp"
 #include "tests/sweep/example.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,11 +91,11 @@ TEST_F(SweepStore, RefusesWhatIsNotItsOwn) {
     Database database(file(), DatabaseAccess::kShared);
     database.execute("PRAGMA user_version = 99");
   }
-  EXPECT_NE(refusal(kIdentity).find("has the form 99 of a sweep's file, but this gradweave knows 1"),
+  EXPECT_NE(refusal(kIdentity).find("has the form 99 of a sweep's file, but this gradweave knows 2"),
             std::string::npos);
   {
     Database database(file(), DatabaseAccess::kShared);
-    database.execute("PRAGMA user_version = 1; PRAGMA application_id = 5");
+    database.execute("PRAGMA user_version = 2; PRAGMA application_id = 5");
   }
   EXPECT_NE(refusal(kIdentity).find("is a database of something else"), std::string::npos);
   {
@@ -102,6 +105,82 @@ TEST_F(SweepStore, RefusesWhatIsNotItsOwn) {
     EXPECT_EQ(kept.integer(0), 1); // nothing of this has cost a result
   }
   EXPECT_THROW(read_table(file()), DatabaseError);
+}
+
+TEST_F(SweepStore, ResultsThatWereChangedAreMeasuredAnew) {
+  Result refused;
+  refused.outcome = Outcome::kInfeasible;
+  refused.problem = "does not fit";
+  for (const char *edit : {"cycles = 7", "energy_mj = 1", "outcome = 'infeasible'", "outcome = 'okay'",
+                           "problem = 'none'", "seconds = 3", "key = 'k2'", "sum = ''", "cycles = NULL"}) {
+    fs::remove(file());
+    {
+      Store store = open();
+      store.keep("k0", refused);
+      store.keep("k1", example_result(1));
+      EXPECT_EQ(store.dropped(), 0U);
+    }
+    {
+      Database database(file(), DatabaseAccess::kShared);
+      database.execute(std::string("UPDATE results SET ") + edit + " WHERE key = 'k1'");
+    }
+    EXPECT_THROW(read_table(file()), DatabaseError) << edit;
+    {
+      Store other = open("other.db");
+      EXPECT_EQ(other.merge(file()), 1U) << edit;
+      EXPECT_EQ(other.dropped(), 1U) << edit;
+    }
+    fs::remove(file("other.db"));
+    Store store = open();
+    EXPECT_EQ(store.dropped(), 1U) << edit;
+    EXPECT_EQ(store.missing({"k0", "k1"}), std::vector<std::string>{"k1"}) << edit;
+    EXPECT_EQ(read_table(file()).rows[0].result->problem, "does not fit");
+  }
+}
+
+TEST_F(SweepStore, RefusesTablesThatWereChanged) {
+  for (const char *edit : {"UPDATE points SET \"npu.rows\" = 5 WHERE number = 1", "UPDATE points SET key = 'k0'",
+                           "DELETE FROM points WHERE number = 2", "UPDATE meta SET value = 'Mine' WHERE name = 'title'",
+                           "UPDATE points SET number = -1 WHERE number = 2"}) {
+    fs::remove(file());
+    open().keep("k1", example_result(1));
+    {
+      Database database(file(), DatabaseAccess::kShared);
+      database.execute(edit);
+    }
+    EXPECT_THROW(read_table(file()), DatabaseError) << edit;
+    EXPECT_THROW(read_points(file()), DatabaseError) << edit;
+  }
+}
+
+/// A flipped bit anywhere in the file: either it is refused, or what is left of the table is right.
+TEST_F(SweepStore, FlippedBitsGiveNoOtherTable) {
+  constexpr std::size_t kPoints = 20, kFlips = 400;
+  {
+    Store store = open("s.db", kIdentity, kPoints);
+    for (std::size_t i = 0; i < kPoints; ++i)
+      store.keep("k" + std::to_string(i), example_result(i));
+  }
+  const std::string right = to_csv(read_table(file()));
+  std::string bytes;
+  {
+    std::ostringstream text;
+    text << std::ifstream(file(), std::ios::binary).rdbuf();
+    bytes = text.str();
+  }
+  std::size_t refused = 0;
+  std::mt19937 random(51);
+  for (std::size_t flip = 0; flip < kFlips; ++flip) {
+    std::string damaged = bytes;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1U << random() % 8);
+    std::ofstream(file("damaged.db"), std::ios::binary) << damaged;
+    try {
+      EXPECT_EQ(to_csv(read_table(file("damaged.db"))), right) << "flip " << flip;
+    } catch (const DatabaseError &) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, kFlips / 10);
 }
 
 TEST_F(SweepStore, PointsWhoseFilesHaveChangedHaveOtherResults) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -38,12 +40,19 @@ TEST(Rate, NamesAreThoseThatItListsAndNoOthers) {
 
 TEST(StepConstants, CorrectTheMomentsOfAdamW) {
   const graph::TrainingOptions options;
-  for (std::uint64_t step = 0; step < 40; ++step) {
+  const auto correction = [](double beta, std::uint64_t step) {
+    return static_cast<float>(1 / (1 - std::pow(static_cast<long double>(beta), static_cast<long double>(step))));
+  };
+  std::vector<std::uint64_t> steps(3000);
+  std::iota(steps.begin(), steps.end(), 0);
+  for (std::uint64_t power = 1; power < 1ULL << 63U; power *= 2)
+    steps.insert(steps.end(), {power - 1, power, power + 1});
+  for (const std::uint64_t step : steps) {
     const std::vector<float> constants = step_constants(options, {RateForm::kConstant, 0.01, 0, 40}, step);
     ASSERT_EQ(constants.size(), 3U);
     EXPECT_EQ(constants[0], 0.01F);
-    EXPECT_FLOAT_EQ(constants[1], float(1 / (1 - std::pow(0.9, double(step + 1)))));
-    EXPECT_FLOAT_EQ(constants[2], float(1 / (1 - std::pow(0.999, double(step + 1)))));
+    EXPECT_EQ(constants[1], correction(0.9, step + 1)) << step;
+    EXPECT_EQ(constants[2], correction(0.999, step + 1)) << step;
   }
   graph::TrainingOptions sgd;
   sgd.optimizer = graph::OptimizerKind::kSgd;

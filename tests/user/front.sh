@@ -45,6 +45,12 @@ for option in --schedule --pass --partition --reduction --backend --data; do
   for name in $list; do grep -qw -- "$name" <<<"$line" || fail "make help does not mention $name of $variable"; done
 done
 
+# SET is words, not patterns that files match.
+mkdir "$work/patterns"
+touch "$work/patterns/npu.rows=1"
+of_set=$(cd "$work/patterns" && SET='npu.rows=? net.name=*  npu.cols=8' bash -c 'source "$1/scripts/common.sh"; cd "$2"; args=(); add_work_args; printf "%s|" "${args[@]}"' _ "$source" "$work/patterns")
+[ "$of_set" = '--set|npu.rows=?|--set|net.name=*|--set|npu.cols=8|' ] || fail "SET is read as $of_set"
+
 npu_name() { bash -c 'source "$1/scripts/common.sh" && npu_name "$2"' _ "$source" "$1"; }
 count=0
 while IFS= read -r line; do

@@ -16,12 +16,26 @@
 
 namespace gradweave::cli {
 
-std::string check_whole_number(const std::string &text) {
+namespace {
+
+std::string check_within(const std::string &text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
   const char *end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && at == end) return {};
-  return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
+  if (error == std::errc() && at == end && value >= least && value <= most) return {};
+  return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+}
+
+} // namespace
+
+std::string check_whole_number(const std::string &text) {
+  return check_within(text, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  const bool any = least == 0 && most == std::numeric_limits<std::uint64_t>::max();
+  return {[least, most](std::string &text) { return check_within(text, least, most); },
+          any ? std::string() : fmt::format("{} to {}", least, most)};
 }
 
 std::string check_finite(const std::string &text) {
@@ -51,9 +65,7 @@ void add_compile_option(CLI::App &command, const compiler::OptionForm &form, Wor
     option->default_str(form.text({}));
     return;
   }
-  option->type_name("UINT")->check(check_whole_number);
-  if (form.least != 0 || form.most != std::numeric_limits<std::uint64_t>::max())
-    option->check(CLI::Range(form.least, form.most));
+  option->type_name("UINT")->check(whole_number(form.least, form.most));
   if (form.usual != 0) option->expected(0, 1)->default_str(std::to_string(form.usual));
 }
 
@@ -61,8 +73,7 @@ void add_compile_option(CLI::App &command, const compiler::OptionForm &form, Wor
 
 void add_batch_option(CLI::App &command, std::uint32_t &batch) {
   command.add_option("--batch", batch, "Samples in a batch; default: as the network says")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, kMostSamples));
+      ->check(whole_number(1U, kMostSamples));
 }
 
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {

@@ -6,6 +6,7 @@
 
 #include <CLI/App.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace gradweave::cli {
@@ -13,6 +14,8 @@ namespace gradweave::cli {
 /// For CLI::Option::check(). CLI11 takes -1 for the largest number and anything beyond for it too; here both are
 /// errors.
 std::string check_whole_number(const std::string &text);
+/// The same of numbers from `least` to `most`, which help shows.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 /// The same for a number with a fraction: CLI11's ranges take "nan".
 std::string check_finite(const std::string &text);
 

@@ -11,7 +11,12 @@
 namespace gradweave::cli {
 
 void check_stream_name(const std::string &file) {
-  if (std::filesystem::exists(file)) return;
+  if (std::filesystem::exists(file)) {
+    if (runtime::is_network_file(file))
+      throw std::invalid_argument(
+          fmt::format("'{0}' is the file of a network; a command stream is expected there, else --model {0}", file));
+    return;
+  }
   const std::vector<std::string> names = runtime::model_names();
   if (std::find(names.begin(), names.end(), file) != names.end())
     throw std::invalid_argument(

@@ -255,10 +255,12 @@ void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
     if (!a->validate) {
       for (const char *option : {"--schedule", "--convolution", "--plan-cache"})
         if (command->count(option) != 0) throw CLI::RequiresError(option, "--validate");
-      chosen = [a] { return memory(*a); };
+      chosen = [a](const SignalGuard &) { return memory(*a); };
       return;
     }
-    chosen = [validation = validation_of(*a, *command)] { return validate_memory(validation); };
+    chosen = [validation = validation_of(*a, *command)](const SignalGuard &signals) {
+      return validate_memory(validation, signals);
+    };
   });
 }
 

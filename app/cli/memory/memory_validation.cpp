@@ -62,8 +62,7 @@ std::vector<WorkArguments> on_machines(const MemoryValidation &a, const std::vec
   return all;
 }
 
-std::vector<MeasuredStep> measure(const MemoryValidation &a) {
-  const SignalGuard signals;
+std::vector<MeasuredStep> measure(const MemoryValidation &a, const SignalGuard &signals) {
   const std::unique_ptr<compiler::PlanStore> store = plan_store(a.work);
   const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
   std::vector<MeasuredStep> steps;
@@ -168,12 +167,12 @@ std::string as_json(const std::vector<Comparison> &all, const memory_model::Cali
 
 } // namespace
 
-int validate_memory(const MemoryValidation &a) {
+int validate_memory(const MemoryValidation &a, const SignalGuard &signals) {
   std::FILE *const out = uses_standard_output({{"--json", a.json}, {"--csv", a.csv}}) ? stderr : stdout;
   std::optional<OutputFile> json, csv;
   if (!a.json.empty()) json.emplace(a.json);
   if (!a.csv.empty()) csv.emplace(a.csv);
-  const std::vector<MeasuredStep> steps = measure(a);
+  const std::vector<MeasuredStep> steps = measure(a, signals);
   const auto [all, fitted] = runtime::compare(steps, usable_cores());
   print_steps(out, all);
   print_sizes(out, all);

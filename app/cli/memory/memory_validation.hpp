@@ -17,6 +17,6 @@ struct MemoryValidation {
 
 /// Compiles training steps, and compares their cycles and traffic with what the memory model predicts from shapes
 /// alone. Returns an exit code; throws as resolve() and compile() do.
-int validate_memory(const MemoryValidation &arguments);
+int validate_memory(const MemoryValidation &arguments, const SignalGuard &signals);
 
 } // namespace gradweave::cli

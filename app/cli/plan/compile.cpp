@@ -8,7 +8,6 @@
 #include "base/file/output_file.hpp"
 #include "base/process/heartbeat.hpp"
 #include "base/process/parallel.hpp"
-#include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
 #include "compiler/schedule/registry.hpp"
@@ -19,7 +18,6 @@
 
 #include <memory>
 #include <optional>
-#include <unistd.h>
 #include <vector>
 
 namespace gradweave::cli {
@@ -66,7 +64,7 @@ Compiled compile_explained(const compiler::PlansAhead::Compilation &compilation,
   return compiled;
 }
 
-int compile(const CompileArguments &a) {
+int compile(const CompileArguments &a, const SignalGuard &signals) {
   if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
   const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
   const Work work = layer_by_layer(resolve(a.work));
@@ -79,14 +77,7 @@ int compile(const CompileArguments &a) {
   if (!a.out.empty()) streams.emplace(a.out);
   Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
   ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
-  const SignalGuard signals; // an interrupted compilation leaves no half of a network behind
-  Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
-    streams.reset();
-    json.reset();
-    explanation.reset();
-    fmt::print(stderr, "gradweave: error: {}\n", signal.what());
-    ::_exit(kInterrupted);
-  });
+  Heartbeat heartbeat(display);
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   compiler::CompileCache cache;
   cache.plans.store = plans.get();
@@ -139,7 +130,9 @@ void add_compile(CLI::App &app, const Invocation & /*invocation*/, Chosen &chose
                   "  gradweave compile --model bert_tiny --layers 0 --out streams --listing\n"
                   "  gradweave compile --model vgg16 --npu flexer5 --pass forward --layers conv5_1 --schedule flexer "
                   "--explain -");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return compile(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return compile(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -175,7 +175,7 @@ void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
       ->type_name("FILE");
   command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small\n"
                   "  gradweave models lenet --dump-graph -\n  gradweave models net.onnx --batch 4 --svg net.svg");
-  command->callback([a, &chosen] { chosen = [a] { return models(*a); }; });
+  command->callback([a, &chosen] { chosen = [a](const SignalGuard &) { return models(*a); }; });
 }
 
 } // namespace gradweave::cli

@@ -120,8 +120,7 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
   return result;
 }
 
-int search(const SearchArguments &a) {
-  const SignalGuard signals;
+int search(const SearchArguments &a, const SignalGuard &signals) {
   const Work work = in_one_stream(resolve(a.work));
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   check_search(a);
@@ -175,8 +174,7 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_convolution_option(*command, a.work.convolution);
   command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
   command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 30U))
+      ->check(whole_number(1U, 1U << 30U))
       ->capture_default_str();
   command->add_option("--step-plans", a.step_plans, "Changes of the whole step to simulate")
       ->check(check_whole_number)
@@ -214,7 +212,9 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->footer("Examples:\n"
                   "  gradweave search --model bert_tiny --npu small\n"
                   "  gradweave search --model mlp --npu small --step-plans 5000 --check rtl");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return search(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return search(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

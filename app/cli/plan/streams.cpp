@@ -45,15 +45,17 @@ void add_streams(CLI::App &app, const Invocation & /*invocation*/, Chosen &chose
   disasm->add_option("FILE", a.file, "Stream (.gws)")->required();
   disasm->add_option("--out,-o", a.out, "Text file; default: standard output");
   disasm->footer("Example:\n  gradweave disasm streams/0-embed.gws | head");
-  disasm->callback(
-      [arguments, &chosen] { chosen = [arguments] { return disassemble(arguments->file, arguments->out); }; });
+  disasm->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &) { return disassemble(arguments->file, arguments->out); };
+  });
 
   CLI::App *assembler = app.add_subcommand("asm", "Make a binary command stream from text");
   assembler->add_option("FILE", a.file, "Text, as disasm writes it (docs/cli.md)")->required();
   assembler->add_option("--out,-o", a.out, "Stream (.gws)")->required();
   assembler->footer("Example:\n  gradweave asm program.txt -o program.gws");
-  assembler->callback(
-      [arguments, &chosen] { chosen = [arguments] { return assemble(arguments->file, arguments->out); }; });
+  assembler->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &) { return assemble(arguments->file, arguments->out); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -105,7 +105,7 @@ void add_tasks(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen)
   command->add_option("--json", a->json, "Write the numbers to this file; - is standard output")->type_name("FILE");
   command->footer("Cycles are those of the block formula, of what is no product its operations by the array's lanes.\n"
                   "Examples:\n  gradweave tasks\n  gradweave tasks --model resnet50 --npu large --extent gradients");
-  command->callback([a, &chosen] { chosen = [a] { return tasks(*a); }; });
+  command->callback([a, &chosen] { chosen = [a](const SignalGuard &) { return tasks(*a); }; });
 }
 
 } // namespace gradweave::cli

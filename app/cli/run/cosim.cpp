@@ -29,7 +29,7 @@ using runtime::RunOptions;
 using runtime::RunResult;
 
 /// One whole step of training on random data, or on that of files.
-int cosim_step(const CosimArguments &a) {
+int cosim_step(const CosimArguments &a, const SignalGuard &signals) {
   if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty() ||
       !a.accelergy.empty())
     throw std::invalid_argument(
@@ -59,7 +59,7 @@ int cosim_step(const CosimArguments &a) {
   step.as_cosim = true;
   step.from_make = a.from_make;
   step.dry_run = a.dry_run;
-  return train(step);
+  return train(step, signals);
 }
 
 /// Throws if anything is asked for that layers have not: tensors in files, as their data is drawn from a seed, or
@@ -81,12 +81,11 @@ void require_no_step_options(const CosimArguments &a) {
           "{}: layers are products alone; a step of the whole network has other operators: add --step", option));
 }
 
-int cosim(const CosimArguments &a) {
+int cosim(const CosimArguments &a, SignalGuard &signals) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
-  if (a.step) return cosim_step(a);
+  if (a.step) return cosim_step(a, signals);
   require_no_step_options(a);
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   RunOptions options = cosim_options(a, resolve(a.work));
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   options.plans = plans.get();
@@ -107,7 +106,7 @@ int cosim(const CosimArguments &a) {
   if (plan.background) {
     files.abandon(); // the process that goes on opens them anew
     accelergy.reset();
-    if (!continue_in_background(plan, a.program)) return kOk;
+    if (!continue_in_background(plan, a.program, signals)) return kOk;
     files = ReportFiles(a.json, a.html);
     if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   }
@@ -165,9 +164,7 @@ void add_trace_options(CLI::App &command, CosimArguments &a) {
 
 /// How the simulations are run, now or in the background.
 void add_running_options(CLI::App &command, CosimArguments &a) {
-  command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 4096U));
+  command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")->check(whole_number(1U, 4096U));
   command.add_flag(
       "--step", a.step,
       "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "
@@ -211,7 +208,7 @@ constexpr const char *kCosimFooter =
     "  gradweave cosim --step --model net.onnx --input batch.npz --dump gradients --dump-to step.npz\n"
     "Exit codes: 0 all bits equal (or started in the background), 1 a bit or counter is wrong, 2 usage,\n"
     "3 bad input file, 4 NPU error or no simulation, 5 output cannot be written, 6 --status: a run has\n"
-    "not ended, 130 interrupted";
+    "not ended, 128 + signal interrupted";
 
 } // namespace
 
@@ -231,7 +228,8 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->add_flag("--from-make", a.from_make)
       ->group(""); // `make cosim` asks for its own form of the command to repeat
   command->footer(kCosimFooter);
-  command->callback([arguments, &chosen] { chosen = [arguments] { return cosim(*arguments); }; });
+  command->callback(
+      [arguments, &chosen] { chosen = [arguments](SignalGuard &signals) { return cosim(*arguments, signals); }; });
 }
 
 } // namespace gradweave::cli

@@ -143,12 +143,13 @@ RunPlan plan_run(const CosimArguments &a, const RunOptions &options) {
   return plan;
 }
 
-bool continue_in_background(const RunPlan &plan, const std::string &program) {
+bool continue_in_background(const RunPlan &plan, const std::string &program, SignalGuard &signals) {
   const fs::path &directory = plan.record->directory();
   std::fflush(nullptr);
   const pid_t pid = ::fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid == 0) {
+    signals.continue_after_fork();
     ::setsid(); // out of reach of the terminal's signals
     redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
     redirect(STDOUT_FILENO, report_file(directory), O_WRONLY | O_CREAT | O_TRUNC);

@@ -26,7 +26,7 @@ RunPlan plan_run(const CosimArguments &arguments, const runtime::RunOptions &opt
 /// Goes on in the background: true in the new process, which has no terminal and writes its report and its progress
 /// into the record's directory; false in the old one, which has told the user about it. `program`: how this command was
 /// called.
-bool continue_in_background(const RunPlan &plan, const std::string &program);
+bool continue_in_background(const RunPlan &plan, const std::string &program, SignalGuard &signals);
 
 /// `--status`: tells about the run called `id`, all if empty. The exit code is that of the worst that has ended, else
 /// kInterrupted or kRunning if there is such a one.

@@ -71,7 +71,8 @@ void print(const Evaluation &evaluation) {
       std::string ours;
       for (std::size_t i = 0; i < columns.size(); ++i)
         ours += cell(i, shown(i < row.ours.size() ? row.ours[i] : std::nullopt));
-      fmt::print(kRow, row.figure, row.text, shown(row.paper), ours, row.unit);
+      fmt::print(kRow, row.figure, row.text, shown(row.paper), ours,
+                 row.paper || row.note.empty() ? row.unit : fmt::format("{} ({})", row.unit, row.note));
     }
   for (const evaluation::RtlCheck &check : evaluation.rtl)
     fmt::print("rtl          {:<60} {}\n", fmt::format("{} {} ({})", check.network, check.layer, check.variant),
@@ -107,8 +108,7 @@ void check_options(const ReproduceArguments &a, const evaluation::Paper &paper) 
         fmt::format("--policy: '{}' has no baseline that follows one; leave the option out", paper.name));
 }
 
-int reproduce(const ReproduceArguments &a) {
-  const SignalGuard signals;
+int reproduce(const ReproduceArguments &a, const SignalGuard &signals) {
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const evaluation::Paper &paper = evaluation::paper_of(study);
   check_options(a, paper);
@@ -160,15 +160,12 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   command->add_flag("--search", a.search,
                     "Search whole training steps anew, for up to hours, and write what is found to the directory; "
                     "default: plans that were found before are compiled, verified and timed");
-  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")->check(whole_number(1U, 4096U));
   command->add_flag("--rtl", a.rtl, "Run every evaluation on the RTL, too; pick few with --figure and --network");
   command
       ->add_option("--sample", a.sample,
                    "Evaluations of each network to run on the RTL, too; default: 1 if it is built")
-      ->check(check_whole_number)
-      ->check(CLI::Range(0U, 1000000U));
+      ->check(whole_number(0U, 1000000U));
   command->add_option("--sample-cycles", a.sample_cycles, "Cycles that one of these takes at most")
       ->check(check_whole_number)
       ->capture_default_str();
@@ -185,8 +182,10 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
       "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
       "  gradweave reproduce flexer --figure 8 --network SqueezeNet --machine arch5 --out squeezenet\n"
       "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
-      "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return reproduce(*arguments); }; });
+      "4 no RTL although asked for, 5 output cannot be written, 128 + signal interrupted");
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return reproduce(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

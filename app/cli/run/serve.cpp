@@ -26,8 +26,7 @@ struct ServeArguments : ServeWords {
   bool quiet = false;
 };
 
-int serve(ServeArguments a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int serve(ServeArguments a, const SignalGuard &signals) {
   const bool to_stdout = uses_standard_output({{"--json", a.json}});
   a.images = a.convolution == "image";
   const runtime::ServeRequest request =
@@ -55,8 +54,7 @@ void add_arrival_options(CLI::App &command, ServeArguments &a) {
       command.add_option("--arrivals", a.arrivals,
                          "File with a line CYCLE,JOB for each request; JOB is a job's name or its number from 0");
   command.add_option("--requests", a.requests, "Requests to draw, each for any of the jobs alike")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, kMostRequests))
+      ->check(whole_number(std::uint64_t{1}, kMostRequests))
       ->excludes(file)
       ->capture_default_str();
   CLI::Option *load =
@@ -91,8 +89,7 @@ void add_order_options(CLI::App &command, ServeArguments &a) {
       ->delimiter(',');
   command
       .add_option("--patience", a.patience, "A request that was passed over so often goes next, whatever its priority")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 30U))
+      ->check(whole_number(1U, 1U << 30U))
       ->capture_default_str();
 }
 
@@ -102,8 +99,7 @@ void add_run_options(CLI::App &command, ServeArguments &a) {
   command.add_option("--schedule", a.schedule, "Schedule of each layer; one of " + compiler::schedule_names())
       ->capture_default_str();
   command.add_option("--plans", a.plans, "Plans to simulate for each layer and order")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 20U))
+      ->check(whole_number(1U, 1U << 20U))
       ->capture_default_str();
   add_convolution_option(command, a.convolution);
   command
@@ -143,7 +139,9 @@ void add_serve(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       "  gradweave serve --job bert_tiny:1:forward --job lenet:4:forward --npu small --requests 1000\n"
       "  gradweave serve --job mlp:4:forward --job lenet:1:both --npu test8 --requests 20 --backend rtl\n"
       "  gradweave serve --job mlp:4:forward --job lenet:1:both --npu test8 --priority 1,0 --deadline 20000,0");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return serve(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return serve(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <unistd.h>
 
 namespace gradweave::cli {
 namespace {
@@ -29,8 +28,7 @@ struct SimulateArguments : SimulateRequest {
 using runtime::RunOptions;
 using runtime::RunResult;
 
-int simulate(const SimulateArguments &a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int simulate(const SimulateArguments &a, const SignalGuard &signals) {
   const bool to_stdout =
       uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
   if (!a.stream.empty()) check_stream_name(a.stream);
@@ -47,12 +45,6 @@ int simulate(const SimulateArguments &a) {
   runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
-  events.interrupted = [&](const Interrupted &signal) {
-    files.abandon();
-    accelergy.reset();
-    std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
-    ::_exit(kInterrupted);
-  };
   report.begin();
   const RunResult result = runtime::simulate(options, stream, signals, events);
   if (files.asked()) files.commit(report_json(options, result), report::run_page);
@@ -75,8 +67,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U));
+      ->check(whole_number(1U, 1024U));
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--from-make", a.from_make)->group("");
   command->footer("Examples:\n"
@@ -87,7 +78,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
     // Not excludes(): that would come before the complaint about an unknown option, whose value looks like a STREAM.
     for (const char *option : {"--model", "--batch", "--schedule", "--pass", "--layers"})
       if (!a.stream.empty() && command->count(option) != 0) throw CLI::ExcludesError(option, "STREAM");
-    chosen = [arguments] { return simulate(*arguments); };
+    chosen = [arguments](const SignalGuard &signals) { return simulate(*arguments, signals); };
   });
 }
 

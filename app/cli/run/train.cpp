@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace gradweave::cli {
 namespace {
@@ -43,17 +44,28 @@ void prepare(TrainingSession &session, const TrainArguments &a) {
   session.prepare(&npu);
 }
 
+constexpr std::size_t kSteps = 0, kEvaluation = 1; ///< jobs of the display
+
 TrainingOutcome run(TrainingSession &session, const TrainArguments &a, const SignalGuard &signals, std::FILE *out) {
   TrainingReport report(session.what(), session.forward(), session.step(), session.executor(), out);
   if (session.search()) print_search(*session.search(), *session.system(), out);
   report.begin(session.steps(), session.steps_before());
-  ProgressDisplay display({1}, a.quiet);
+  const double left = static_cast<double>(session.steps() - session.steps_before());
+  std::vector<double> work{left};
+  if (a.evaluate) work.push_back(session.evaluation_steps());
+  ProgressDisplay display(work, a.quiet);
   TrainingEvents events;
   events.before = [&](std::uint64_t, std::uint64_t) { signals.check(); };
   events.after = [&](std::uint64_t done, std::uint64_t steps, double rate, const StepResult &result) {
-    display.update(0, static_cast<double>(done) / static_cast<double>(steps));
+    display.update(kSteps, static_cast<double>(done - session.steps_before()) / left);
+    if (done == steps) display.finish(kSteps);
     display.clear();
     report.step(done, rate, result);
+    display.tick();
+  };
+  events.evaluating = [&](double done) {
+    signals.check();
+    display.update(kEvaluation, done);
     display.tick();
   };
   TrainingOutcome outcome = session.run(events);
@@ -75,8 +87,7 @@ std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
 
 } // namespace
 
-int train(const TrainArguments &a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int train(const TrainArguments &a, const SignalGuard &signals) {
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--loss-plot", a.loss_plot}});
   if (a.tensors.dump.empty() != a.tensors.dump_to.empty())
     throw std::invalid_argument("--dump and --dump-to: which tensors, and the file; give both");

@@ -24,6 +24,6 @@ void add_sparse_option(CLI::App &command, bool &sparse_embeddings);
 void add_operators_options(CLI::App &command, std::string &operators, bool &keep_all);
 
 /// Trains as asked for. Returns the exit code; throws what run() in main.cpp knows.
-int train(const TrainArguments &arguments);
+int train(const TrainArguments &arguments, const SignalGuard &signals);
 
 } // namespace gradweave::cli

@@ -27,8 +27,7 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
       ->capture_default_str();
   add_batch_option(command, a.batch);
   command.add_option("--accumulate", a.accumulate, "Batches whose gradients make one step")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 10U))
+      ->check(whole_number(1U, 1U << 10U))
       ->capture_default_str();
   command.add_option("--seed", a.seed, "Seed of initial parameters, of the order of images, and of synthetic data")
       ->check(check_whole_number)
@@ -37,11 +36,9 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
 
 void add_length_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--steps", a.steps, "Steps; default: an epoch, or 10 of synthetic data")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U));
+      ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 40U));
   command.add_option("--epochs", a.epochs, "Epochs, instead of steps")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
+      ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 20U))
       ->excludes("--steps");
   command
       .add_option("--extent", a.extent,
@@ -55,8 +52,7 @@ void add_checkpoint_options(CLI::App &command, TrainArguments &a) {
                      "Write parameters, moments and losses to this .safetensors file as the steps go, and when "
                      "interrupted, so that the run can go on");
   command.add_option("--checkpoint-every", a.checkpoint_every, "Steps from one writing of the checkpoint to the next")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+      ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 40U))
       ->capture_default_str();
   command.add_flag("--resume", a.resume,
                    "Go on from the --checkpoint, if the file is there: with the bits of a run that nobody stopped, "
@@ -102,8 +98,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
           "timed (200 if N is left out)")
       ->expected(0, 1)
       ->default_str("200")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U));
+      ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 20U));
   add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   add_convolution_option(command, a.convolution);
@@ -112,8 +107,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
       .add_option("--jobs", a.jobs,
                   "Steps at a time, each on an NPU of its own that begins with what golden execution has; 1: one NPU, "
                   "step after step; default: of the RTL one a core. No result depends on it")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 10U));
+      ->check(whole_number(1U, 1U << 10U));
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");
   add_report_options(command, a.json, a.html, "all figures");
@@ -138,7 +132,7 @@ constexpr const char *kTrainFooter =
     "  gradweave train --model dlrm_bags --data synthetic --steps 1 --sparse-embeddings --backend rtl --system "
     "recommend\n"
     "Exit codes: 0 trained, all bits equal; 1 a bit or a counter is wrong; 2 usage; 3 bad file, network or data;\n"
-    "4 NPU error or no simulation; 5 output cannot be written; 130 interrupted";
+    "4 NPU error or no simulation; 5 output cannot be written; 128 + signal interrupted";
 
 } // namespace
 
@@ -157,7 +151,7 @@ void add_operators_options(CLI::App &command, std::string &operators, bool &keep
   command.add_flag(
       "--keep-all", keep_all,
       "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
-      "no tensor make room for another, so that each is compared");
+      "no tensor make room for another, so that each is compared. Where the host runs operators that is so anyway");
 }
 
 void add_sparse_option(CLI::App &command, bool &sparse_embeddings) {
@@ -191,7 +185,9 @@ void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_optimizer_options(*command, a);
   add_where_options(*command, a);
   command->footer(kTrainFooter);
-  command->callback([arguments, &chosen] { chosen = [arguments] { return train(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return train(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -269,8 +269,7 @@ std::string repeat_all(const ValidateArguments &a) {
   return command;
 }
 
-int validate(const ValidateArguments &a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int validate(const ValidateArguments &a, const SignalGuard &signals) {
   const Plan plan = make_plan(a);
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
@@ -298,28 +297,23 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   CLI::App *command = app.add_subcommand("validate", "Compare the timing model with the RTL, to the cycle");
   command->add_option("STREAM", a.streams, "Command streams: .gws, or text as of asm");
   add_work_options(*command, a.work, Schedules::kSeveral);
-  command->add_option("--random", a.random, "So many random streams")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, ~0U));
+  command->add_option("--random", a.random, "So many random streams")->check(whole_number(1U, ~0U));
   command->add_option("--seed", a.seed, "Seed of the first random stream; the next has the next")
       ->check(check_whole_number)
       ->capture_default_str();
   command->add_option("--commands", a.commands, "LOADs, STOREs and GEMMs of a random stream, about")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 100000U))
+      ->check(whole_number(1U, 100000U))
       ->capture_default_str();
   command->add_option("--profile", a.profile, "Random streams, one of " + corpus::profile_names() + " (docs/cli.md)")
       ->capture_default_str();
   command
       ->add_option("--watchdog", a.watchdog,
                    "Cycles without progress that end a run; default: 65536, more where the memory needs it, or drawn")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 0xffffffffU));
+      ->check(whole_number(1U, 0xffffffffU));
   command
       ->add_option("--stream-offset", a.stream_offset,
                    "Where in a 4 KB page streams begin, a multiple of 64; default: 0, or drawn")
-      ->check(check_whole_number)
-      ->check(CLI::Range(0, 4032))
+      ->check(whole_number(0, 4032))
       ->check([](const std::string &text) {
         return std::stoul(text) % isa::kCommandBytes == 0 ? std::string() : text + " is not a multiple of 64";
       });
@@ -329,9 +323,7 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->add_option("--compare", a.compare, "Compare two timing traces (CSV): the RTL's and the model's")
       ->type_name("RTL MODEL")
       ->expected(2);
-  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")->check(whole_number(1U, 4096U));
   command->add_option("--json", a.json, "Write the report (docs/cli.md) to this file; - is standard output");
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->footer("Examples:\n"
@@ -340,7 +332,9 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
                   "  gradweave validate streams/0-embed.gws --npu small\n"
                   "  gradweave validate --compare rtl.csv model.csv\n"
                   "Exit codes: 0 all times and counters equal, 1 one differs, others as of cosim");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return validate(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return validate(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

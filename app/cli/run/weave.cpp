@@ -46,8 +46,7 @@ void draw(OutputFile &output, const WeaveArguments &a, const WovenRequest &reque
   runtime::timeline::write_job_timeline(output, spec, compiled, times, cycles);
 }
 
-int weave(const WeaveArguments &a) {
-  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+int weave(const WeaveArguments &a, const SignalGuard &signals) {
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--timeline", a.timeline}});
   const WovenRequest request = woven_request(a, load_machine(runtime::find_npu(a.npu), parse_settings(a.set).machine));
   if (!a.timeline.empty() && !runtime::has_time(request.backend))
@@ -86,19 +85,16 @@ int weave(const WeaveArguments &a) {
 
 void add_search_options(CLI::App &command, WeaveArguments &a) {
   command.add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order at least")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 20U))
+      ->check(whole_number(1U, 1U << 20U))
       ->capture_default_str();
   command.add_option("--changes", a.changes, "Changes of plans and order that --policy tiles tries")
-      ->check(check_whole_number)
-      ->check(CLI::Range(0U, 1U << 30U))
+      ->check(whole_number(0U, 1U << 30U))
       ->capture_default_str();
   command.add_option("--search-seed", a.search_seed, "Seed of these changes")
       ->check(check_whole_number)
       ->capture_default_str();
   command.add_option("--threads", a.threads, "Threads that look for plans; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U));
+      ->check(whole_number(1U, 1024U));
 }
 
 } // namespace
@@ -144,7 +140,9 @@ void add_weave(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       "  gradweave weave --job bert_tiny:4:both --job bert_tiny:1:forward:2 --npu small\n"
       "  gradweave weave --job bert_large,layers=2:8:forward --job bert_large,layers=4:1:forward --npu large\n"
       "  gradweave weave --job lenet:4:both --job mlp:8:forward --backend functional");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return weave(*arguments); }; });
+  command->callback([arguments, &chosen] {
+    chosen = [arguments](const SignalGuard &signals) { return weave(*arguments, signals); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -45,7 +45,6 @@ std::vector<fs::path> databases(const std::vector<std::string> &names) {
 }
 
 int collect(const CollectArguments &a) {
-  const SignalGuard signals;
   const std::vector<fs::path> files = databases(a.files);
   OpenOutputs outputs(a.outputs);
   std::string command = "gradweave sweep collect";
@@ -59,6 +58,7 @@ int collect(const CollectArguments &a) {
   const auto [identity, points] = sweep::read_points(files.front());
   sweep::Store store(a.out, identity, points, DatabaseAccess::kShared);
   const std::size_t merged = merge_all(store, files);
+  tell_dropped(store, "they are left out");
   std::fprintf(stderr, "gradweave: %zu new results from %zu files are in %s\n", merged, files.size(), a.out.c_str());
   return outputs.finish(sweep::read_table(a.out), command + " --out " + shell_word(a.out));
 }
@@ -76,6 +76,12 @@ std::size_t merge_all(sweep::Store &store, const std::vector<fs::path> &files) {
   return merged;
 }
 
+void tell_dropped(const sweep::Store &store, const char *consequence) {
+  if (store.dropped() != 0)
+    std::fprintf(stderr, "gradweave: warning: %s: %zu results are not as they were written, by an edit or damage: %s\n",
+                 store.file().c_str(), store.dropped(), consequence);
+}
+
 void add_collect(CLI::App &sweep, Chosen &chosen) {
   const auto arguments = std::make_shared<CollectArguments>(); // as long as the parser
   CollectArguments &a = *arguments;
@@ -87,7 +93,8 @@ void add_collect(CLI::App &sweep, Chosen &chosen) {
   command->footer("Examples:\n"
                   "  gradweave sweep collect --out all.db share-1.db share-2.db --csv all.csv\n"
                   "  gradweave sweep collect sweep.db --html sweep.html");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return collect(*arguments); }; });
+  command->callback(
+      [arguments, &chosen] { chosen = [arguments](const SignalGuard &) { return collect(*arguments); }; });
 }
 
 } // namespace gradweave::cli

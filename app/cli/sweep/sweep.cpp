@@ -131,8 +131,7 @@ int run_here(const SweepArguments &a, sweep::Store &store, Points points, const 
   return kOk;
 }
 
-int run_sweep(const SweepArguments &a) {
-  const SignalGuard signals;
+int run_sweep(const SweepArguments &a, const SignalGuard &signals) {
   const sweep::Study study = study_of(a);
   const Share share = parse_share(a.shard);
   if (a.use_slurm && share.of != 1)
@@ -142,6 +141,7 @@ int run_sweep(const SweepArguments &a) {
   const sweep::Identity identity{to_toml(study), study.title, std::string(evaluation::tool_version())};
   const bool alone = share.of != 1;
   sweep::Store store(a.out, identity, points.points, alone ? DatabaseAccess::kExclusive : DatabaseAccess::kShared);
+  tell_dropped(store, "their points are measured anew");
   if (a.use_slurm) {
     const bool complete = run_on_slurm({study, a.out, a.slurm, a.quiet}, store, points.work, signals);
     if (!complete) return kOk;
@@ -160,12 +160,10 @@ void add_slurm_options(CLI::App &command, SweepArguments &a) {
   command.add_option("--slurm-memory", a.slurm.memory, "Memory of a task, as sbatch takes it: 2G")->group(group);
   command.add_option("--slurm-account", a.slurm.account, "Account that is charged")->group(group);
   command.add_option("--slurm-tasks", a.slurm.tasks, "Tasks of the array; default: one for each minute of the work")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 10000U))
+      ->check(whole_number(1U, 10000U))
       ->group(group);
   command.add_option("--slurm-cores", a.slurm.cores, "Cores of a task")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U))
+      ->check(whole_number(1U, 1024U))
       ->capture_default_str()
       ->group(group);
   command
@@ -200,8 +198,7 @@ void add_study_options(CLI::App &command, SweepArguments &a) {
   command.add_flag("--list", a.list,
                    "Take the first values of all fields, then the second ones, ... instead of all combinations");
   command.add_option("--random", a.random, "Draw so many of the combinations")
-      ->check(check_whole_number)
-      ->check(CLI::Range(std::uint64_t{1}, sweep::kMostPoints));
+      ->check(whole_number(std::uint64_t{1}, sweep::kMostPoints));
   command
       .add_option_function<std::string>(
           "--seed", [&a](const std::string &text) { a.seed = std::stoull(text); }, "By which they are drawn; default 1")
@@ -222,9 +219,7 @@ void add_sweep(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
       ->capture_default_str();
   add_sweep_outputs(*command, a.outputs);
   command->add_option("--shard", a.shard, "Work at the I-th of N shares, as 2/8, in a file of its own (--out)");
-  command->add_option("--jobs", a.jobs, "Points at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1024U));
+  command->add_option("--jobs", a.jobs, "Points at a time; default: one a core")->check(whole_number(1U, 1024U));
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   add_slurm_options(*command, a);
   command->footer("Examples:\n"
@@ -236,7 +231,7 @@ void add_sweep(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->callback([arguments, command, &chosen, &invocation] {
     if (!command->get_subcommands().empty()) return;
     arguments->invocation = invocation;
-    chosen = [arguments] { return run_sweep(*arguments); };
+    chosen = [arguments](const SignalGuard &signals) { return run_sweep(*arguments, signals); };
   });
 }
 

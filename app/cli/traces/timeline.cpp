@@ -129,7 +129,8 @@ void add_timeline(CLI::App &app, const Invocation & /*invocation*/, Chosen &chos
                   "  gradweave cosim --layers 0 --times rtl.csv\n"
                   "  gradweave cosim --layers 0 --backend timing --times model.csv\n"
                   "  gradweave timeline streams/0-*.gws --rtl rtl.csv --model model.csv -o both.json");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return timeline(*arguments); }; });
+  command->callback(
+      [arguments, &chosen] { chosen = [arguments](const SignalGuard &) { return timeline(*arguments); }; });
 }
 
 } // namespace gradweave::cli

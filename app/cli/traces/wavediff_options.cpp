@@ -34,7 +34,8 @@ void add_wavediff(CLI::App &app, const Invocation & /*invocation*/, Chosen &chos
       "  gradweave wavediff rtl.fst gates.fst --scope-a TOP.npu --scope-b bench.dut --clock clk_i --common\n"
       "Exit codes: 0 equal, 1 different, 2 usage, 3 a file is missing, cut or damaged, 5 output cannot be\n"
       "written");
-  command->callback([arguments, &chosen] { chosen = [arguments] { return wavediff(*arguments); }; });
+  command->callback(
+      [arguments, &chosen] { chosen = [arguments](const SignalGuard &) { return wavediff(*arguments); }; });
 }
 
 } // namespace gradweave::cli

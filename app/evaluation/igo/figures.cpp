@@ -51,6 +51,10 @@ bool is_published(const Context &context, const std::string &figure, const std::
 Row published_row(const Context &context, const std::string &figure, const std::string &key) {
   Row row = evaluation::published_row(context.study, figure, key, context.command);
   row.ours.resize(kOursColumns);
+  if (context.some_networks && row.paper && figure != "table3") {
+    row.note = fmt::format("the paper's {:g} is of all its networks, not of these", *row.paper);
+    row.paper.reset();
+  }
   return row;
 }
 
@@ -116,8 +120,9 @@ public:
   }
 
   Figure figure(std::string_view id, Evaluations &evaluations, bool planning) const override {
-    const Context context{study_,  workloads_, evaluations,      planning,
-                          policy_, policies_,  request_.command, request_.seed};
+    const Context context{study_,           workloads_,    evaluations,
+                          planning,         policy_,       policies_,
+                          request_.command, request_.seed, !request_.networks.empty()};
     for (const FigureMaker &maker : figure_makers())
       if (maker.id == id) return maker.make(context);
     throw std::logic_error(fmt::format("no figure '{}'", id));

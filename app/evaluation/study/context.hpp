@@ -19,6 +19,7 @@ struct Context {
   std::vector<std::string> policies; ///< that differ from it in what the paper leaves open
   std::string command;               ///< of this evaluation, without figure
   std::uint64_t seed = 1;            ///< of random choices
+  bool some_networks = false;        ///< not all of the paper's: means of it are no measure for ours
 };
 
 } // namespace gradweave::evaluation

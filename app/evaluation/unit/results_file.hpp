@@ -10,7 +10,8 @@
 
 namespace gradweave::evaluation {
 
-/// An SQLite file with a table `results`: a text for each key. One process at a time can have it open, so all that it
+/// An SQLite file with a table `evaluations`: a text for each key, and a checksum of both; a row that is not as it was
+/// written is as good as none. One process at a time can have it open, so all that it
 /// holds is read once.
 class ResultsFile {
 public:

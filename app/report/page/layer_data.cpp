@@ -45,6 +45,17 @@ std::string which_are_drawn(std::size_t layers, std::size_t most) {
                         : fmt::format(" Drawn are the {} of {} layers that take longest.", most, layers);
 }
 
+DrawnUnit unit_of_bytes(double largest) {
+  if (largest < 1e4) return {"B", 1};
+  if (largest < 1e7) return {"kB", 1e3};
+  return largest < 1e10 ? DrawnUnit{"MB", 1e6} : DrawnUnit{"GB", 1e9};
+}
+
+DrawnUnit unit_of_count(double largest, const std::string &what) {
+  if (largest < 1e4) return {what, 1};
+  return largest < 1e7 ? DrawnUnit{"thousand " + what, 1e3} : DrawnUnit{"million " + what, 1e6};
+}
+
 std::uint64_t counter(const Json &layer, const std::string &name) {
   return layer.at("counters").value(name, std::uint64_t{0});
 }

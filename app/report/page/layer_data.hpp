@@ -36,6 +36,15 @@ void slowest_first(std::vector<const Json *> &layers, const char *cycles);
 /// " Drawn are the 80 of 120 layers that take longest.", or nothing if all are drawn.
 std::string which_are_drawn(std::size_t layers, std::size_t most);
 
+/// In what unit to draw numbers up to `largest`: "kB" of bytes, so that none of them is 0.000 of something.
+struct DrawnUnit {
+  std::string name;
+  double size; ///< of one, in bytes or cycles
+};
+DrawnUnit unit_of_bytes(double largest);
+/// "cycles", "thousand cycles", "million cycles".
+DrawnUnit unit_of_count(double largest, const std::string &what);
+
 std::uint64_t counter(const Json &layer, const std::string &name);
 /// Of all cores: the counters of a name with and without a core's number.
 std::uint64_t core_counters(const Json &layer, const std::string &name, std::uint64_t cores);

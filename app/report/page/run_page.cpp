@@ -78,7 +78,10 @@ private:
         elements += number(output, "elements");
         differ += number(output, "mismatches");
       }
-    if (elements == 0) return ": cycles, without data";
+    if (elements == 0)
+      return stream_ ? ": counters add up; the timing model has no data, so no result was compared"
+                     : ": counters add up and are those of the plan; the timing model has no data, so no result was "
+                       "compared";
     return differ == 0
                ? fmt::format(": every bit of {} elements equals the golden model's", grouped(elements))
                : fmt::format(": {} of {} elements differ from the golden model's", grouped(differ), grouped(elements));

@@ -73,10 +73,11 @@ private:
   void falls() {
     const Json &falls = report_.at("step_falls");
     if (falls.size() < 2) return;
-    page::Plot plot{"falls", "Best step so far", "changes simulated", "million " + unit_, false, {}, false};
+    const DrawnUnit unit = unit_of_count(falls.front().at("cost").get<double>(), unit_);
+    page::Plot plot{"falls", "Best step so far", "changes simulated", unit.name, false, {}, false};
     page::Plot::Points line{"best step so far", {}, {}};
     for (const Json &fall : falls) {
-      const auto simulated = fall.at("simulated").get<double>(), cost = fall.at("cost").get<double>() / 1e6;
+      const auto simulated = fall.at("simulated").get<double>(), cost = fall.at("cost").get<double>() / unit.size;
       if (!line.x.empty()) {
         line.x.push_back(simulated);
         line.y.push_back(line.y.back());
