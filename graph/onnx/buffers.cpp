@@ -31,6 +31,9 @@ constexpr std::string_view kLayers[] = {"BatchNormalization",
                                         "RMSNormalization",
                                         "RNN"};
 
+constexpr std::string_view kMoves[] = {"Cast",  "Expand",  "Gather",    "Identity", "Reshape",
+                                       "Slice", "Squeeze", "Transpose", "Unsqueeze"};
+
 std::size_t long_dimensions(const Blob &blob) {
   return static_cast<std::size_t>(std::count_if(blob.dims.begin(), blob.dims.end(), [](auto dim) { return dim > 1; }));
 }
@@ -81,9 +84,13 @@ public:
     for (const Blob &blob : model.initializers) {
       data_.erase(blob.name); // old files list them among the inputs
       blobs_.emplace(blob.name, &blob);
+      long_.emplace(blob.name, long_dimensions(blob));
     }
     for (const Node &node : model.nodes)
-      if (reads_data(node)) data_.insert(node.outputs.begin(), node.outputs.end());
+      if (reads_data(node))
+        data_.insert(node.outputs.begin(), node.outputs.end());
+      else
+        pass_on(node);
   }
 
   std::set<std::string> run() {
@@ -104,6 +111,19 @@ private:
   bool reads_data(const Node &node) const {
     return std::any_of(node.inputs.begin(), node.inputs.end(),
                        [this](const std::string &input) { return data_.count(input) != 0; });
+  }
+
+  /// What follows from the file alone: a table that is moved about is the same table.
+  void pass_on(const Node &node) {
+    std::size_t dims = 0;
+    for (const std::string &input : node.inputs)
+      if (const auto found = long_.find(input); found != long_.end()) dims = std::max(dims, found->second);
+    const auto table = node.inputs.empty() ? blobs_.end() : blobs_.find(node.inputs[0]);
+    const bool moved = table != blobs_.end() && is_one_of(node.type, kMoves);
+    for (const std::string &output : node.outputs) {
+      long_[output] = dims;
+      if (moved) blobs_[output] = table->second;
+    }
   }
 
   void follow(const Node &node) {
@@ -128,15 +148,16 @@ private:
   bool is_learned_by(const Node &node, std::size_t input) const {
     if (is_one_of(node.type, kLayers)) return true;
     const auto blob = blobs_.find(node.inputs[input]);
-    const Blob *const table = blob == blobs_.end() ? nullptr : blob->second;
+    const auto dims = long_.find(node.inputs[input]);
     if (node.type == "Sub" || node.type == "Div" || node.type == "Pow") return false;
-    if (node.type == "Mul" && (table == nullptr || long_dimensions(*table) > 1)) return false;
-    return table == nullptr || !is_made(*table);
+    if (node.type == "Mul" && dims != long_.end() && dims->second > 1) return false;
+    return blob == blobs_.end() || !is_made(*blob->second);
   }
 
   const Model &model_;
-  std::set<std::string> data_; ///< values that follow from the inputs
-  std::map<std::string, const Blob *> blobs_;
+  std::set<std::string> data_;                ///< values that follow from the inputs
+  std::map<std::string, const Blob *> blobs_; ///< initializers, and what moves them about
+  std::map<std::string, std::size_t> long_;   ///< dimensions beyond 1 of what follows from the file alone
   std::set<std::string> read_, learned_;
 };
 

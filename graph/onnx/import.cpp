@@ -28,6 +28,28 @@ bool is_known_only(std::string_view type) {
   return type == "Constant" || type == "Shape" || type == "Size" || find_folder(type) != nullptr;
 }
 
+/// What to do about an operator that is not read, with a semicolon; empty: nothing special.
+std::string_view remedy_for(const Node &node) {
+  struct Remedy {
+    std::string_view begin, text;
+  };
+  constexpr Remedy kRemedies[] = {
+      {"QLinear", "; export with QuantizeLinear and DequantizeLinear around real operators (QDQ)"},
+      {"DynamicQuantize", "; export the model before it is quantised, or with QDQ"},
+      {"MatMulInteger", "; export the model before it is quantised, or with QDQ"},
+      {"ConvInteger", "; export the model before it is quantised, or with QDQ"},
+      {"If", "; export without control flow, for shapes that are known"},
+      {"Loop", "; export without control flow, unrolled"},
+      {"Scan", "; export without control flow, unrolled"},
+      {"TensorScatter", "; it updates a cache of keys: export the network as it trains, without one"}};
+  if (!node.domain.empty())
+    return "; the file has no function of its domain and name: export the model with one, or before operators are "
+           "fused";
+  for (const Remedy &remedy : kRemedies)
+    if (node.type.rfind(remedy.begin, 0) == 0) return remedy.text;
+  return {};
+}
+
 class NetworkImport {
 public:
   NetworkImport(Model model, const std::filesystem::path &file, const OperatorSet &operators,
@@ -160,10 +182,10 @@ private:
     if (unknown.empty()) return;
     others.erase(unknown.front()->type);
     fail(fmt::format(
-        "{}, opset {}: the operator is not read{}; `gradweave models --operators` lists those that are, and "
+        "{}, opset {}: the operator is not read{}{}; `gradweave models --operators` lists those that are, and "
         "--until NODE ends the network before it",
         describe(*unknown.front()), opset_of(*unknown.front()),
-        others.empty() ? "" : fmt::format(", nor are {}", fmt::join(others, ", "))));
+        others.empty() ? "" : fmt::format(", nor are {}", fmt::join(others, ", ")), remedy_for(*unknown.front())));
   }
 
   void add_value(Value value) {

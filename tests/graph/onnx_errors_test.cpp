@@ -208,9 +208,17 @@ TEST(OnnxGraphs, NameOperatorsThatAreNotRead) {
             "net.onnx: --until nowhere: there is no node of that name, and none computes a value of it");
   Node own = node("Relu", {"x"}, {"y"}, "own");
   own.domain = "com.example";
+  EXPECT_EQ(
+      importing(model_of({own})),
+      "net.onnx: node 'own' (com.example.Relu), opset 13: the operator is not read; the file has no function of its "
+      "domain and name: export the model with one, or before operators are fused; `gradweave models --operators` "
+      "lists those that are, and --until NODE ends the network before it");
+  own.domain = {};
+  own.type = "QLinearConv";
   EXPECT_EQ(importing(model_of({own})),
-            "net.onnx: node 'own' (com.example.Relu), opset 13: the operator is not read; `gradweave models "
-            "--operators` lists those that are, and --until NODE ends the network before it");
+            "net.onnx: node 'own' (QLinearConv), opset 13: the operator is not read; export with QuantizeLinear and "
+            "DequantizeLinear around real operators (QDQ); `gradweave models --operators` lists those that are, and "
+            "--until NODE ends the network before it");
 }
 
 TEST(OnnxGraphs, HaveSizes) {
@@ -325,23 +333,37 @@ TEST(OnnxGraphs, ComputeMoreThanWholeNumbers) {
             std::vector<std::string>{"output 'y' is left out: its truth values follow from the inputs alone"});
 }
 
+/// Names of parameters that are.
+std::string learned(const Model &model, const ImportOptions &options = {}) {
+  std::string names;
+  for (const Tensor &tensor : import_model(model, "net.onnx", operators(), options).tensors)
+    if (tensor.role == Role::kParameter && !tensor.frozen) names += tensor.name;
+  return names;
+}
+
+/// A scale of each channel is learned and a table of pixels is not, with dimensions of 1 that a node gives them.
+TEST(OnnxGraphs, TellScalesFromTables) {
+  Node scale = node("Unsqueeze", {"g"}, {"g3"}, ""), table = node("Unsqueeze", {"t"}, {"t3"}, "");
+  scale.attributes["axes"] = std::vector<std::int64_t>{1, 2};
+  table.attributes["axes"] = std::vector<std::int64_t>{0};
+  Model model = model_of({scale, table, node("Mul", {"x", "g3"}, {"a"}, ""), node("Mul", {"a", "t3"}, {"b"}, ""),
+                          node("Conv", {"b", "w"}, {"y"}, "")},
+                         {weights("g", {3}), weights("t", {8, 8}), weights("w", {4, 3, 3, 3})});
+  model.opsets[""] = 12;
+  EXPECT_EQ(learned(model), "gw");
+}
+
 TEST(OnnxGraphs, FreezeWhatTheyAreTold) {
   const Model model = model_of({node("Sub", {"x", "m"}, {"c"}, "centre"), node("Conv", {"c", "w"}, {"y"}, "conv")},
                                {weights("m", {1, 3, 1, 1}), weights("w", {4, 3, 3, 3})});
-  const auto learned = [&](const ImportOptions &options) {
-    std::string names;
-    for (const Tensor &tensor : import_model(model, "net.onnx", operators(), options).tensors)
-      if (tensor.role == Role::kParameter && !tensor.frozen) names += tensor.name;
-    return names;
-  };
   ImportOptions options;
-  EXPECT_EQ(learned(options), "w");
+  EXPECT_EQ(learned(model, options), "w");
   EXPECT_EQ(import_model(model, "net.onnx", operators()).notes,
             std::vector<std::string>{"not learned, as no layer reads them as weights: 'm'; --learned NAME if one is"});
   options.learned = {"m"};
-  EXPECT_EQ(learned(options), "mw");
+  EXPECT_EQ(learned(model, options), "mw");
   options.frozen = {"w"};
-  EXPECT_EQ(learned(options), "m");
+  EXPECT_EQ(learned(model, options), "m");
   options.frozen = {"v"};
   EXPECT_EQ(importing(model, options), "net.onnx: --frozen v: there is no initializer of that name with real numbers");
 }

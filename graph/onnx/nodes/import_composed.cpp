@@ -257,8 +257,7 @@ private:
     const std::string turned = body_.add("Transpose", {k}, {{"perm", Dims{0, 1, 3, 2}}});
     const double scale = node_.real("scale", 1 / std::sqrt(static_cast<double>(q_[3])));
     std::string scores = body_.add("Mul", {body_.add("MatMul", {q, turned}), body_.number(scale)});
-    if (node_.has_input(3) && node_.opset() >= 24 && node_.has_input(6))
-      node_.fail("input 6, the lengths of keys, is not taken; export without padding of keys");
+    if (node_.has_input(6)) node_.fail("input 6, the lengths of keys, is not taken; export without padding of keys");
     const double cap = node_.real("softcap", 0);
     if (cap == 0) return scores;
     scores = body_.add("Tanh", {body_.add("Mul", {scores, body_.number(1 / cap)})});
