@@ -23,7 +23,7 @@ Own own(NodeImport &node) {
 }
 
 TensorId scalar(NodeImport &node, double value) {
-  return node.build.constant(node.build.fresh(fmt::format("{}.number", node.node().outputs.front())), {}, {value},
+  return node.build.constant(node.build.fresh(fmt::format("{}.number", first_output(node.node()))), {}, {value},
                              ElementType::kFp32);
 }
 

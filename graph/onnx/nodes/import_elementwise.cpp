@@ -165,6 +165,14 @@ void import_cast(NodeImport &node) {
     same.kind = Kind::kWhole;
     return node.give(same);
   }
+  if (x.kind == Kind::kReal && kind == Kind::kTruth) {
+    const TensorId tensor = x.tensor != kNone ? x.tensor : node.place.plain(x);
+    const TensorId none = node.build.constant(node.build.fresh("zero"), {}, {0}, ElementType::kFp32);
+    Value truths = x;
+    if (x.tensor == kNone) truths.order = plain_order(x.rank());
+    truths.kind = Kind::kTruth;
+    return node.give_like(node.last("Greater", {node.step("Abs", {tensor}), none}), truths);
+  }
   if (x.kind != Kind::kTruth || kind != Kind::kReal)
     node.fail(fmt::format("input 0 '{}' has {}, which depend on the data and cannot become {}", x.name,
                           to_string(x.kind), to_string(kind)));

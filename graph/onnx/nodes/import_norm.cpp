@@ -18,13 +18,19 @@ TensorId vector_of(NodeImport &node, std::size_t input, std::int64_t count, cons
 }
 
 TensorId filled(NodeImport &node, const std::string &name, std::int64_t count, double value) {
-  return node.build.constant(node.build.fresh(fmt::format("{}.{}", node.node().outputs.front(), name)),
+  return node.build.constant(node.build.fresh(fmt::format("{}.{}", first_output(node.node()), name)),
                              shape_of(node.build, name, {count}), {value}, ElementType::kFp32);
+}
+
+/// Whether a constant has the same number everywhere.
+bool is_full_of(const Value &value, double number) {
+  return value.known() && value.literal->is_real() &&
+         std::all_of(value.literal->real.begin(), value.literal->real.end(), [=](double v) { return v == number; });
 }
 
 bool trains(const NodeImport &node) {
   if (node.opset() >= 14) return node.integer("training_mode", 0) != 0;
-  return node.wants(1);
+  return node.node().outputs.size() > 1 && !node.node().outputs[1].empty();
 }
 
 } // namespace
@@ -65,14 +71,16 @@ void import_instance_normalization(NodeImport &node) {
   for (std::size_t i = 1; i + 1 < x.rank(); ++i)
     pixels.push_back(static_cast<std::int64_t>(i));
   const TensorId tensor = node.place.in_order(x, order);
-  const TensorId scale = vector_of(node, 1, x.dims[1], "ones"), bias = vector_of(node, 2, x.dims[1], "zeros");
   const TensorId mean = node.step("ReduceMean", {tensor}, {{"axes", pixels}}, "mean");
   const TensorId away = node.step("Sub", {tensor, mean}, {}, "away");
   const TensorId variance =
       node.step("ReduceMean", {node.step("Mul", {away, away}, {}, "square")}, {{"axes", pixels}}, "variance");
-  const TensorId epsilon = node.build.constant(node.build.fresh(node.node().outputs[0] + ".epsilon"), {},
+  const TensorId epsilon = node.build.constant(node.build.fresh(first_output(node.node()) + ".epsilon"), {},
                                                {node.real("epsilon", 1e-5)}, ElementType::kFp32);
   const TensorId deviation = node.step("Sqrt", {node.step("Add", {variance, epsilon})}, {}, "deviation");
+  if (is_full_of(node.in(1), 1) && is_full_of(node.in(2), 0)) // as exporters write one that has no parameters
+    return node.give(node.last("Div", {away, deviation}), order);
+  const TensorId scale = vector_of(node, 1, x.dims[1], "ones"), bias = vector_of(node, 2, x.dims[1], "zeros");
   const TensorId scaled = node.step("Mul", {node.step("Div", {away, deviation}), scale}, {}, "scaled");
   node.give(node.last("Bias", {scaled, bias}), order);
 }
@@ -95,9 +103,19 @@ void import_layer_normalization(NodeImport &node) {
   node.give(y, order);
 }
 
+void import_quantize(NodeImport &node) { node.give(node.real_in(0)); } // numbers stay as they are
+
 void import_dropout(NodeImport &node) {
-  if (node.wants(1)) node.fail("output 1, the mask, is not given");
-  node.give(node.in(0)); // off, as in the networks of models/
+  const Value &x = node.in(0);
+  node.give(x); // off, as in the networks of models/
+  if (!node.wants(1)) return;
+  Value mask;
+  mask.kind = Kind::kTruth;
+  mask.dims = x.dims;
+  mask.order = plain_order(mask.rank());
+  mask.literal = std::make_shared<Literal>(
+      Literal{DataType::kBool, x.dims, std::vector<std::int64_t>(static_cast<std::size_t>(product_of(x.dims)), 1)});
+  node.give(std::move(mask), 1);
 }
 
 } // namespace gradweave::graph::onnx

@@ -49,6 +49,17 @@ void import_instance_normalization(NodeImport &node);
 void import_layer_normalization(NodeImport &node);
 void import_dropout(NodeImport &node);
 
+void import_quantize(NodeImport &node); ///< QuantizeLinear, DequantizeLinear
+
+// import_composed.cpp
+void import_attention(NodeImport &node);
+void import_cast_like(NodeImport &node);
+void import_logic(NodeImport &node); ///< And, Or, Xor, Not
+/// Whether a node moves truth values about that an operator of the graph computes, which moves real numbers alone.
+bool moves_truths(const NodeImport &node);
+void import_moved_truths(NodeImport &node);
+void import_rotary_embedding(NodeImport &node);
+
 // import_reduce.cpp
 void import_reduce(NodeImport &node); ///< ReduceMean, ReduceSum, ReduceMax, ReduceMin
 
