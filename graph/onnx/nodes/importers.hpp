@@ -13,7 +13,10 @@ void import_conv_transpose(NodeImport &node);
 void import_max_pool(NodeImport &node);
 void import_average_pool(NodeImport &node);
 void import_global_pool(NodeImport &node); ///< GlobalAveragePool, GlobalMaxPool
-void import_resize(NodeImport &node);      ///< Resize, Upsample
+void import_lp_pool(NodeImport &node);
+
+// import_resize.cpp
+void import_resize(NodeImport &node); ///< Resize, Upsample
 
 // import_product.cpp
 void import_gemm(NodeImport &node);
@@ -34,7 +37,6 @@ void import_cast(NodeImport &node);
 // import_activation.cpp
 void import_leaky_relu(NodeImport &node);
 void import_prelu(NodeImport &node);
-void import_elu(NodeImport &node);
 void import_hard_sigmoid(NodeImport &node);
 void import_hard_swish(NodeImport &node);
 void import_mish(NodeImport &node);
@@ -42,15 +44,47 @@ void import_gelu(NodeImport &node);
 void import_clip(NodeImport &node);
 void import_softmax(NodeImport &node);
 void import_log_softmax(NodeImport &node);
+void import_hardmax(NodeImport &node);
+
+// import_function.cpp
+void import_function(NodeImport &node); ///< of one tensor, composed of others: Selu, Tan, IsNaN, ...
+
+// import_choice.cpp
+void import_arg_max(NodeImport &node); ///< ArgMax, ArgMin
+void import_top_k(NodeImport &node);
+void import_one_hot(NodeImport &node);
+void import_trilu(NodeImport &node);
+
+// import_scatter.cpp
+void import_gather_elements(NodeImport &node);
+void import_gather_nd(NodeImport &node);
+void import_scatter_nd(NodeImport &node);
+void import_scatter_elements(NodeImport &node); ///< ScatterElements, Scatter
+
+// import_loss.cpp
+void import_negative_log_likelihood(NodeImport &node);
+void import_softmax_cross_entropy(NodeImport &node);
+
+// import_scaling.cpp
+void import_lp_normalization(NodeImport &node);
+void import_global_lp_pool(NodeImport &node);
+void import_mean_variance_normalization(NodeImport &node);
+void import_group_normalization(NodeImport &node);
+void import_lrn(NodeImport &node);
+
+// import_einsum.cpp
+void import_einsum(NodeImport &node);
 
 // import_norm.cpp
 void import_batch_normalization(NodeImport &node);
 void import_instance_normalization(NodeImport &node);
 void import_layer_normalization(NodeImport &node);
+void import_rms_normalization(NodeImport &node);
 void import_dropout(NodeImport &node);
 
 // import_reduce.cpp
-void import_reduce(NodeImport &node); ///< ReduceMean, ReduceSum, ReduceMax, ReduceMin
+void import_reduce(NodeImport &node); ///< ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceL1, ...
+void import_cum_sum(NodeImport &node);
 
 // import_move.cpp
 void import_identity(NodeImport &node);
@@ -71,5 +105,6 @@ void import_depth_to_space(NodeImport &node); ///< DepthToSpace, SpaceToDepth
 // import_recurrent.cpp
 void import_lstm(NodeImport &node);
 void import_gru(NodeImport &node);
+void import_rnn(NodeImport &node);
 
 } // namespace gradweave::graph::onnx

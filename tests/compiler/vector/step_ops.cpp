@@ -123,7 +123,7 @@ down = CumSum(along)
 first = ArgMax(down) axis=1 keepdims=0
 last = ArgMax(near) axis=2 keepdims=0 select_last_index=1
 columns = OneHot(first) depth=5 axis=1
-row = OneHot(last) depth=14
+row = OneHot(last) depth=14 wraps=1
 other = NotEqual(low, near)
 y = Where(columns, down, low)
 z = Where(row, y, near)
