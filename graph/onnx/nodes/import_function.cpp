@@ -110,7 +110,7 @@ Call is_nan(const Formula &f) { return {"NotEqual", {f.x(), f.x()}}; }
 Call is_infinite(const Formula &f) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool above = f.flag("detect_positive", 1) != 0, below = f.flag("detect_negative", 1) != 0;
-  if (!above && !below) return {"NotEqual", {f.number(0), f.op("Scale", {f.x()}, {{"value", 0.0}})}};
+  if (!above && !below) return {"Less", {f.x(), f.number(-kInfinity)}}; // never
   const TensorId x = above && below ? f.op("Abs", {f.x()}) : f.x();
   return {"Equal", {x, f.number(above ? kInfinity : -kInfinity)}};
 }
