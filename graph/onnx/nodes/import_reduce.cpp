@@ -18,10 +18,8 @@ struct Reduction {
   Dims places;
   bool keeps;
 
-  Attributes attributes() const { return {{"axes", places}, {"keepdims", std::int64_t{keeps}}}; }
-  Attributes keeping() const { return {{"axes", places}, {"keepdims", std::int64_t{1}}}; }
   TensorId op(std::string_view op, TensorId x) const { return node.step(op, {x}); }
-  Call reduced(std::string_view op, TensorId x) const { return {op, {x}, attributes()}; }
+  Call reduced(std::string_view op, TensorId x) const { return reduced_over(node, op, x, places, keeps); }
   TensorId step(const Call &call) const { return node.step(call.op, call.inputs, call.attributes); }
 };
 
@@ -35,7 +33,7 @@ Call reduce_log_sum(const Reduction &r, TensorId x) { return {"Log", {r.step(r.r
 
 /// From the largest element on, so that no power overflows; where that is infinite, from the largest number.
 Call reduce_log_sum_exp(const Reduction &r, TensorId x) {
-  const TensorId most = r.node.step("Clip", {r.node.step("ReduceMax", {x}, r.keeping())}, {}, "most");
+  const TensorId most = r.node.step("Clip", {r.step(reduced_over(r.node, "ReduceMax", x, r.places, true))}, {}, "most");
   const TensorId power = r.op("Exp", r.node.step("Sub", {x, most}, {}, "below"));
   const TensorId sum = r.op("Log", r.step(r.reduced("ReduceSum", power)));
   const Dims dims = numbers(r.node.build.shape(sum));

@@ -1,12 +1,10 @@
 // Tensors over a norm of their own, and normalisations that are composed of means.
 #include "graph/onnx/nodes/compose.hpp"
 #include "graph/onnx/nodes/importers.hpp"
-#include "graph/onnx/nodes/reshape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace gradweave::graph::onnx {
 namespace {
@@ -19,23 +17,27 @@ Dims places_of(const Order &order, const std::vector<std::size_t> &axes) {
   return places;
 }
 
+TensorId reduced(NodeImport &node, std::string_view op, TensorId x, const Dims &places, std::string_view suffix) {
+  const Call call = reduced_over(node, op, x, places, true);
+  return node.step(call.op, call.inputs, call.attributes, suffix);
+}
+
 /// x less its mean along dimensions, and the mean of that squared.
 struct Deviation {
   TensorId away, variance;
 };
 Deviation deviation_of(NodeImport &node, TensorId x, const Dims &places) {
-  const Attributes along{{"axes", places}};
-  const TensorId away = node.step("Sub", {x, node.step("ReduceMean", {x}, along, "mean")}, {}, "away");
-  return {away, node.step("ReduceMean", {node.step("Mul", {away, away}, {}, "square")}, along, "variance")};
+  const TensorId away = node.step("Sub", {x, reduced(node, "ReduceMean", x, places, "mean")}, {}, "away");
+  const TensorId square = node.step("Mul", {away, away}, {}, "square");
+  return {away, reduced(node, "ReduceMean", square, places, "variance")};
 }
 
 /// The p-norm of x along dimensions, which stay as 1.
 TensorId norm_of(NodeImport &node, TensorId x, const Dims &places, double p) {
-  const Attributes along{{"axes", places}};
   const TensorId size = p == 2 ? kNone : node.step("Abs", {x});
-  if (p == 1) return node.step("ReduceSum", {size}, along, "norm");
+  if (p == 1) return reduced(node, "ReduceSum", size, places, "norm");
   const TensorId power = p == 2 ? node.step("Mul", {x, x}, {}, "square") : node.step("Pow", {size, scalar(node, p)});
-  const TensorId sum = node.step("ReduceSum", {power}, along, "sum");
+  const TensorId sum = reduced(node, "ReduceSum", power, places, "sum");
   return p == 2 ? node.step("Sqrt", {sum}, {}, "norm") : node.step("Pow", {sum, scalar(node, 1 / p)}, {}, "norm");
 }
 
@@ -69,31 +71,44 @@ void import_mean_variance_normalization(NodeImport &node) {
   node.give_like(node.last("Div", {d.away, over}), x.like);
 }
 
-/// Channels in groups, each normalised with its pixels; scale and bias of each channel or, before opset 21, group.
+namespace {
+
+/// A vector with an element for each channel or, before opset 21, each group.
+TensorId of_channels(NodeImport &node, std::size_t input, std::int64_t channels, std::int64_t groups,
+                     const char *initial) {
+  const Value &vector = node.real_in(input);
+  const std::int64_t size = vector.dims == Dims{groups} ? groups : channels;
+  if (vector.dims != Dims{size})
+    node.fail(fmt::format("input {} '{}' is {}; it must be [{}]", input, vector.name, text_of(vector.dims), channels));
+  const TensorId tensor = node.place.arranged(vector, {{{size}}, {0}, {size}}, initial);
+  if (size == channels) return tensor;
+  Dims group;
+  for (std::int64_t channel = 0; channel < channels; ++channel)
+    group.push_back(channel / (channels / groups));
+  return taken_along(node, tensor, 0, group, false);
+}
+
+} // namespace
+
+/// Channels in groups, each normalised with its pixels. They stay last, so no element moves.
 void import_group_normalization(NodeImport &node) {
   const Value &x = node.real_in(0);
   const std::int64_t groups = node.integer("num_groups", 0);
   if (x.rank() < 3 || groups < 1 || x.dims[1] % groups != 0)
     node.fail(fmt::format("input '{}' is {}; its channels, dimension 1, must be a multiple of 'num_groups' = {}",
                           x.name, text_of(x.dims), groups));
-  const std::int64_t per_group = x.dims[1] / groups, pixels = product_of({x.dims.begin() + 2, x.dims.end()});
-  const Value plain = reshaped_value(node, x, {x.dims[0], groups, per_group, pixels}, false);
-  const TensorId grouped = node.place.plain(plain);
-  const Deviation d = deviation_of(node, grouped, {2, 3});
+  const Order order = image_order(x.rank());
+  const std::int64_t channels = x.dims[1], pixels = product_of({x.dims.begin() + 2, x.dims.end()});
+  const TensorId image = node.place.in_order(x, order);
+  const TensorId grouped =
+      node.step("Reshape", {image}, {{"shape", Dims{x.dims[0], pixels, groups, channels / groups}}}, "groups");
+  const Deviation d = deviation_of(node, grouped, {1, 3});
   const TensorId deviation =
       node.step("Sqrt", {node.step("Add", {d.variance, scalar(node, node.real("epsilon", 1e-5))})}, {}, "deviation");
-  TensorId y = node.step("Div", {d.away, deviation}, {}, "normal");
-  for (const std::size_t input : {1, 2}) {
-    const Value &vector = node.real_in(input);
-    const bool each = vector.dims == Dims{x.dims[1]};
-    if (!each && vector.dims != Dims{groups})
-      node.fail(
-          fmt::format("input {} '{}' is {}; it must be [{}]", input, vector.name, text_of(vector.dims), x.dims[1]));
-    const TensorId beside = node.step("Reshape", {node.place.plain(vector)},
-                                      {{"shape", each ? Dims{groups, per_group, 1} : Dims{groups, 1, 1}}}, "beside");
-    y = node.step(input == 1 ? "Mul" : "Add", {y, beside});
-  }
-  node.give(node.last("Reshape", {y}, {{"shape", x.dims}}), plain_order(x.rank()));
+  const TensorId normal =
+      node.step("Reshape", {node.step("Div", {d.away, deviation})}, {{"shape", ordered(x.dims, order)}}, "normal");
+  const TensorId scaled = node.step("Mul", {normal, of_channels(node, 1, channels, groups, "ones")}, {}, "scaled");
+  node.give(node.last("Bias", {scaled, of_channels(node, 2, channels, groups, "zeros")}), order);
 }
 
 /// x over (bias + alpha / size times the sum of squares of channels nearby)^beta. The sum is a product with a matrix of
