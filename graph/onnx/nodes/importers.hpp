@@ -72,6 +72,10 @@ void import_mean_variance_normalization(NodeImport &node);
 void import_group_normalization(NodeImport &node);
 void import_lrn(NodeImport &node);
 
+// import_attention.cpp
+void import_attention(NodeImport &node);
+void import_rotary_embedding(NodeImport &node);
+
 // import_einsum.cpp
 void import_einsum(NodeImport &node);
 

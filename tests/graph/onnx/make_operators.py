@@ -18,13 +18,13 @@ cases = []
 
 
 def real(*dims, low=-2, high=2):
-    return np.round(rng.uniform(low, high, dims), 4)
+    return np.round(rng.uniform(low, high, dims), 2)
 
 
 def tensor(array):
     array = np.asarray(array)
     kind = 'bool' if array.dtype == bool else 'int64' if array.dtype.kind == 'i' else 'float'
-    values = [str(v) if not np.isfinite(v) else float(f'{v:.8g}') for v in array.ravel().tolist()] if kind == 'float' else array.ravel().astype(int).tolist()
+    values = [str(v) if not np.isfinite(v) else float(f'{v:.7g}') for v in array.ravel().tolist()] if kind == 'float' else array.ravel().astype(int).tolist()
     return [kind, list(array.shape), values]
 
 
@@ -287,7 +287,64 @@ def recurrent():
         case('GRU', [x, w, r, b, None, h0], [None, h[None]], known=[1, 2, 3], hidden_size=5, linear_before_reset=before)
 
 
-for family in [functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent]:
+def attended(q, k, v, scale, bias, cap=0):
+    """Scores, scores with the bias, shares and sums."""
+    k, v = (np.repeat(t, q.shape[1] // t.shape[1], axis=1) for t in (k, v))
+    scores = q @ k.swapaxes(2, 3) * scale
+    scores = cap * np.tanh(scores / cap) if cap else scores
+    masked = scores + bias
+    shares = np.exp(masked - masked.max(axis=-1, keepdims=True))
+    shares = shares / shares.sum(axis=-1, keepdims=True)
+    return scores, masked, shares, shares @ v
+
+
+def heads(x, count):
+    return x.reshape(x.shape[0], x.shape[1], count, -1).swapaxes(1, 2)
+
+
+def attentions():
+    q, k, v = real(2, 4, 3, 4), real(2, 2, 5, 4), real(2, 2, 5, 6)
+    below = np.where(np.arange(5) <= np.arange(3)[:, None], 0, -np.inf)
+    case('Attention', [q, k, v], [attended(q, k, v, 0.5, 0)[3]])
+    case('Attention', [q, k, v], [attended(q, k, v, 0.5, below)[3]], is_causal=1)
+    mask = real(2, 1, 3, 5)
+    seen = rng.uniform(size=(3, 5)) < 0.7
+    seen[:, 0] = True
+    for mode in range(4):
+        y = attended(q, k, v, 0.3, mask, 2)
+        case('Attention', [q, k, v, mask], [y[3], k, v, y[max(0, mode - 1)]], scale=0.3, softcap=2.0, qk_matmul_output_mode=mode)
+    case('Attention', [q, k, v, seen], [attended(q, k, v, 0.5, np.where(seen, 0, -np.inf))[3]])
+    case('Attention', [q, k, v, mask[..., :4]], [attended(q, k[:, :, :4], v[:, :, :4], 0.5, mask[..., :4])[3]])
+    past_k, past_v = real(2, 2, 2, 4), real(2, 2, 2, 6)
+    all_k, all_v = np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2)
+    late = np.where(np.arange(7) <= np.arange(3)[:, None] + 2, 0, -np.inf)
+    case('Attention', [q, k, v, None, past_k, past_v], [attended(q, all_k, all_v, 0.5, late)[3], all_k, all_v], is_causal=1)
+    there = np.array([4, 5])
+    filled = np.where(np.arange(5) < there[:, None, None, None], 0, -np.inf)
+    case('Attention', [q, k, v, None, None, None, there], [attended(q, k, v, 0.5, filled)[3]], known=[6])
+    away = np.arange(3)[:, None] - np.arange(5)
+    near = np.where((away <= 1) & (away >= -2), 0, -np.inf)
+    case('Attention', [q, k, v], [attended(q, k, v, 0.5, near)[3]], left_window_size=1, right_window_size=2)
+    q, k, v = real(2, 3, 16), real(2, 5, 8), real(2, 5, 12)
+    y = attended(heads(q, 4), heads(k, 2), heads(v, 2), 0.5, 0)[3]
+    case('Attention', [q, k, v], [y.swapaxes(1, 2).reshape(2, 3, 24)], q_num_heads=4, kv_num_heads=2)
+
+
+def rotations():
+    x, angles, ids = real(2, 4, 3, 8), real(7, 4), rng.integers(0, 7, (2, 3))
+    for size, pairs in [(8, 0), (8, 1), (6, 0), (6, 1)]:
+        turn = angles[ids][:, None, :, :size // 2]
+        a, b = (x[..., 0:size:2], x[..., 1:size:2]) if pairs else (x[..., :size // 2], x[..., size // 2:size])
+        y, turned = x.copy(), (a * np.cos(turn) - b * np.sin(turn), a * np.sin(turn) + b * np.cos(turn))
+        y[..., :size] = np.stack(turned, axis=-1).reshape(2, 4, 3, size) if pairs else np.concatenate(turned, axis=-1)
+        inputs = [np.cos(angles)[:, :size // 2], np.sin(angles)[:, :size // 2], ids]
+        attributes = {'interleaved': pairs} if size == 8 else {'interleaved': pairs, 'rotary_embedding_dim': size}
+        case('RotaryEmbedding', [x] + inputs, [y], known=[1, 2], **attributes)
+        flat = x.swapaxes(1, 2).reshape(2, 3, 32)
+        case('RotaryEmbedding', [flat, inputs[0][ids], inputs[1][ids]], [y.swapaxes(1, 2).reshape(2, 3, 32)], num_heads=4, **attributes)
+
+
+for family in [attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent]:
     family()
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'operators.json'), 'w') as out:
     out.write('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]\n')
