@@ -66,6 +66,7 @@ constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
     {"Equal", "e"},
     {"NotEqual", "e"},
     {"Pow", "e"},
+    {"Mod", "e"},
     {"Where", "e"},
     {"MaxPool", "r"},
     {"MaxPoolGradient", "r"},

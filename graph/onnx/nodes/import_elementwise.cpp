@@ -144,6 +144,12 @@ void import_pow(NodeImport &node) {
   node.give_like(node.last("Mul", {square, exponent == 3 ? tensor : square}), like);
 }
 
+void import_mod(NodeImport &node) {
+  if (node.integer("fmod", 0) == 0) node.fail("real numbers need the attribute 'fmod' = 1");
+  const Beside both = beside(node, {&node.real_in(0), &node.real_in(1)});
+  give_beside(node, node.last("Mod", both.tensors), both);
+}
+
 void import_variadic(NodeImport &node) {
   const bool mean = node.is("Mean");
   const std::string op = mean || node.is("Sum") ? "Add" : node.node().type;

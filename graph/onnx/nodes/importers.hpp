@@ -28,6 +28,7 @@ void import_sub(NodeImport &node);
 void import_mul(NodeImport &node);
 void import_div(NodeImport &node);
 void import_pow(NodeImport &node);
+void import_mod(NodeImport &node);
 void import_variadic(NodeImport &node);   ///< Sum, Mean, Max, Min
 void import_comparison(NodeImport &node); ///< Equal, Less, ...
 void import_where(NodeImport &node);
@@ -60,6 +61,11 @@ void import_gather_elements(NodeImport &node);
 void import_gather_nd(NodeImport &node);
 void import_scatter_nd(NodeImport &node);
 void import_scatter_elements(NodeImport &node); ///< ScatterElements, Scatter
+
+// import_crop.cpp
+void import_center_crop_pad(NodeImport &node);
+void import_reverse_sequence(NodeImport &node);
+void import_eye_like(NodeImport &node);
 
 // import_loss.cpp
 void import_negative_log_likelihood(NodeImport &node);

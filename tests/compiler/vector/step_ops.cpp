@@ -127,7 +127,8 @@ row = OneHot(last) depth=14 wraps=1
 other = NotEqual(low, near)
 y = Where(columns, down, low)
 z = Where(row, y, near)
-v = Where(other, z, high)
+rest = Mod(z, p)
+v = Where(other, rest, high)
 cost = MeanSquaredError(v, target)
 loss cost
 )",

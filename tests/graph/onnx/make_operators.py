@@ -146,6 +146,23 @@ def frames():
     case('Slice', [x, np.array([-1, 2]), np.array([-100, 0]), np.array([2, 1]), np.array([-2, -1])], [x[:, 2:0:-1, ::-2]], known=[1, 2, 3, 4])
 
 
+def crops():
+    x = real(2, 5, 4)
+    case('CenterCropPad', [x, np.array([3, 7])], [np.pad(x[:, 1:4], [(0, 0), (0, 0), (1, 2)])], known=[1], axes=[1, 2])
+    case('CenterCropPad', [x, np.array([2, 2, 4])], [x[:, 1:3]], known=[1])
+    for time in [0, 1]:
+        y, lengths = x.copy(), [3, 1, 0, 5, 2] if time == 0 else [3, 5]
+        for i, length in enumerate([min(n, x.shape[time]) for n in lengths]):
+            if time == 0:
+                y[:length, i] = x[:length, i][::-1]
+            else:
+                y[i, :length] = x[i, :length][::-1]
+        case('ReverseSequence', [x, np.minimum(lengths, x.shape[time])], [y], known=[1], time_axis=time, batch_axis=1 - time)
+    case('EyeLike', [real(3, 4)], [np.eye(3, 4, 1)], k=1)
+    a, b = real(3, 4, low=-9, high=9), real(4, low=0.5, high=2)
+    case('Mod', [a, b], [np.fmod(a, b)], fmod=1)
+
+
 def losses():
     x, labels, weights = real(3, 4, 2), rng.integers(0, 4, (3, 2)), real(4, low=0.5, high=2)
     logp = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
@@ -344,7 +361,7 @@ def rotations():
         case('RotaryEmbedding', [flat, inputs[0][ids], inputs[1][ids]], [y.swapaxes(1, 2).reshape(2, 3, 32)], num_heads=4, **attributes)
 
 
-for family in [attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent]:
+for family in [crops, attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent]:
     family()
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'operators.json'), 'w') as out:
     out.write('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]\n')
