@@ -301,6 +301,9 @@ private:
       builder_.at(fmt::format("{}: output '{}'", file_, name));
       TensorId tensor = placement_.plain(found->second);
       const bool own = builder_.tensor(tensor).computed() && taken.count(tensor) == 0;
+      // A constant that is a result gives its name to what is computed of it.
+      if (found->second.tensor == kNone && builder_.tensor(tensor).name == name)
+        builder_.rename(tensor, builder_.fresh_tensor(name + ".stored"));
       if (!own)
         tensor = builder_.add("Reshape", {tensor}, {{"shape", numbers(builder_.shape(tensor))}}, builder_.fresh(name));
       // What the result was made of, in another order, gives its name away.

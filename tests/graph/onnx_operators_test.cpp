@@ -150,8 +150,9 @@ TEST_P(OnnxOperators, GiveWhatTheirDefinitionSays) {
   for (const Json &output : of["outputs"]) {
     if (output.is_null()) continue;
     const Given wanted(output, 0);
-    const TensorId id = graph.results[r++];
+    const TensorId id = graph.results[r];
     const Tensor &tensor = graph.tensors[id];
+    EXPECT_EQ(tensor.name, node.model.outputs[r++].name);
     ASSERT_EQ(std::vector<std::int64_t>(tensor.shape.dims().begin(), tensor.shape.dims().end()), wanted.dims);
     std::vector<double> got = run.get(id).real;
     if (!is_real(tensor.type)) got.assign(run.get(id).index.begin(), run.get(id).index.end());
