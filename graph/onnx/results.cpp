@@ -24,6 +24,9 @@ void add_result(Builder &build, Placement &placement, const std::string &name, c
                 std::set<TensorId> &taken) {
   TensorId tensor = placement.plain(value);
   const bool own = build.tensor(tensor).computed() && taken.count(tensor) == 0;
+  // A constant that is a result gives its name to what is computed of it.
+  if (value.tensor == kNone && build.tensor(tensor).name == name)
+    build.rename(tensor, build.fresh_tensor(name + ".stored"));
   if (!own) tensor = build.add("Reshape", {tensor}, {{"shape", numbers(build.shape(tensor))}}, build.fresh(name));
   // What the result was made of, in another order, gives its name away.
   if (const TensorId of = value.tensor; of != tensor && of != kNone && build.tensor(of).name == name)
