@@ -32,7 +32,7 @@ Build one_hot(const Shape &indices, std::int64_t depth, std::int64_t axis, std::
 const Given kPlaces{{}, {{"indices", {2, 0, -1, 1}}}};
 const Holds one_hot_holds({"OneHot"}, {exact(one_hot({4}, 3, -1), kPlaces, {0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0}),
                                        exact(one_hot({4}, 3, -1, 1), kPlaces, {0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0}),
-                           exact(one_hot({4}, 3, 0), kPlaces, {0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0}),
+                                       exact(one_hot({4}, 3, 0), kPlaces, {0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0}),
                                        exact(one_hot({2, 2}, 2, 1), kPlaces, {0, 1, 0, 0, 0, 0, 0, 1}),
                                        near_fp64(one_hot({5, 3}, 4, 1), range(-2, 2, 4))});
 
