@@ -196,9 +196,9 @@ TEST(OnnxGraphs, AreConnected) {
 
 TEST(OnnxGraphs, NameOperatorsThatAreNotRead) {
   const Model model = model_of(
-      {node("Relu", {"x"}, {"a"}, "first"), node("Unique", {"a"}, {"b"}, "best"), node("NonZero", {"b"}, {"y"}, "")});
+      {node("Relu", {"x"}, {"a"}, "first"), node("Unique", {"a"}, {"b"}, "best"), node("Det", {"b"}, {"y"}, "")});
   EXPECT_EQ(importing(model),
-            "net.onnx: node 'best' (Unique), opset 13: the operator is not read, nor are NonZero; `gradweave models "
+            "net.onnx: node 'best' (Unique), opset 13: the operator is not read, nor are Det; `gradweave models "
             "--operators` lists those that are, and --until NODE ends the network before it");
   ImportOptions until;
   until.until = "first";

@@ -1,7 +1,7 @@
 // Whether a step's stream moves the values that the graph names, from its commands alone.
 #pragma once
 
-#include "train/npu/step_stream.hpp"
+#include "train/npu/step_sections.hpp"
 
 #include <string>
 

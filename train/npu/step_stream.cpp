@@ -67,12 +67,6 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
 
 } // namespace
 
-const StepSection &StepStream::section_of(std::size_t command) const {
-  const auto behind = std::upper_bound(sections.begin(), sections.end(), command,
-                                       [](std::size_t at, const StepSection &s) { return at < s.first; });
-  return *std::prev(behind);
-}
-
 ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
   PlanOptions options;
   options.images = ReadImages::kWherePossible;

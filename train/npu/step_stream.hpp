@@ -13,6 +13,7 @@
 #include "train/npu/plan/product_section.hpp"
 #include "train/npu/plan/step_memory.hpp"
 #include "train/npu/pooling_sections.hpp"
+#include "train/npu/step_sections.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>
@@ -24,32 +25,6 @@
 #include <vector>
 
 namespace gradweave::runtime::train {
-
-/// Commands of an op, or of what is staged for it, one behind another in the stream.
-struct StepSection {
-  graph::OpId op = graph::kNone; ///< of a pass of several the last; kNone: moves of next values at the end
-  std::string what;              ///< operators, and the part in the op if it is one: "Gemm", "Gemm staging"
-  std::size_t first = 0, count = 0;
-  std::vector<graph::OpId> ops = {}; ///< that it computes, or takes part in
-  bool has_gaps = false; ///< its runs have lanes that belong to nothing, and read rows that nobody has written
-};
-
-struct StepStream {
-  std::vector<isa::Command> commands;
-  std::vector<StepSection> sections; ///< in the order of the commands, without gaps
-  /// The one that has the command.
-  const StepSection &section_of(std::size_t command) const;
-};
-
-/// What of a plan a stream is held to (check_flow.hpp).
-struct FlowPlan {
-  const graph::Graph &graph;
-  const Views &views;
-  const StepMemory &memory;
-  std::uint64_t memory_bytes = 0; ///< of tensors and of the scratch space behind them
-  /// Whether an op gives some rows of its result only: those that an int32 tensor names.
-  std::function<bool(graph::OpId)> gives_some_rows;
-};
 
 /// The elements of int32 tensors that a step is fed, by tensor; null of others.
 using StepIndices = std::vector<const std::vector<std::int32_t> *>;
