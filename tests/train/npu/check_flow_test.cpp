@@ -52,16 +52,21 @@ TEST_F(FlowOfAStep, MissesEachStoreThatIsLeftOut) {
   EXPECT_GT(stores, 20U);
 }
 
+/// The first LOAD of each section of updates: later ones replace what rows had.
 TEST_F(FlowOfAStep, MissesALoadBeforeItsRowsAreRead) {
   const StepStream whole = stream();
-  for (std::size_t i = 0; i < whole.commands.size(); ++i) {
-    const isa::Decoded decoded = *isa::decode(whole.commands[i]);
-    if (dma_of(decoded) == nullptr || dma_of(decoded)->store || whole.section_of(i).what.find("AdamW") != 0) continue;
+  std::size_t sections = 0;
+  for (const StepSection &section : whole.sections) {
+    if (section.what.find("AdamW") != 0) continue;
+    std::size_t at = section.first;
+    while (whole.commands[at].get(isa::field::OPCODE) != static_cast<std::uint32_t>(isa::Opcode::LOAD))
+      ++at;
     StepStream changed = whole;
-    leave_out(changed.commands[i]);
-    EXPECT_NE(hazard_of(changed).find("which its section has not written"), std::string::npos)
-        << describe_place(whole, steps_.step.graph, i) << ": " << hazard_of(changed);
+    leave_out(changed.commands[at]);
+    EXPECT_NE(hazard_of(changed).find("which its section has not written"), std::string::npos) << hazard_of(changed);
+    ++sections;
   }
+  EXPECT_GT(sections, 0U);
 }
 
 TEST_F(FlowOfAStep, KnowsWhereATensorLies) {

@@ -128,7 +128,7 @@ private:
       if (!over_[of]->strides.empty()) place.strides = over_[of]->strides;
       of = over_[of]->of;
     }
-    place.owner = of;
+    place.owner = is_inside(of) ? of : memory_.places[of].owner; // a next value lies in the place of the one before
   }
 
   /// The station that runs an op.
