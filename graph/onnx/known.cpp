@@ -13,9 +13,9 @@ constexpr std::uint64_t kLargestLiteral = 1U << 16U; ///< real numbers beyond ar
 
 /// Operators that only move elements about.
 bool moves(std::string_view type) {
-  constexpr std::string_view kMoves[] = {"Cast",    "Concat", "Flatten", "Identity",  "Reshape",
-                                         "Squeeze", "Slice",  "Split",   "Transpose", "Unsqueeze"};
-  return std::find(std::begin(kMoves), std::end(kMoves), type) != std::end(kMoves);
+  constexpr std::string_view kOnlyMoves[] = {"Cast",    "Concat", "Flatten", "Identity",  "Reshape",
+                                             "Squeeze", "Slice",  "Split",   "Transpose", "Unsqueeze"};
+  return std::find(std::begin(kOnlyMoves), std::end(kOnlyMoves), type) != std::end(kOnlyMoves);
 }
 
 HostValuePtr host_literal(const Literal &literal) {

@@ -195,6 +195,8 @@ std::string StepFlow::load(std::uint64_t begin, std::uint64_t end) const {
     const Place &place = places_[known.place];
     const std::uint64_t from = begin - known.begin, to = end - known.begin;
     if (place.version == known.version && (place.whole || place.written.all(from, to))) return {};
+    // Rows between those that are named are loaded with them, and not used.
+    if (place.version == known.version && is_partial(known.version)) return {};
     if (place.before == known.version && !place.whole && place.written.none(from, to)) return {};
     wanted = &known;
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +14,8 @@ namespace gradweave::report {
 
 void add_ladder(page::Document &page, const std::vector<const Json *> &layers) {
   using Rung = std::pair<const char *, const char *>;
-  std::vector<std::pair<std::uint64_t, const char *>> rungs;
+  std::multimap<std::uint64_t, const char *>
+      rungs; // which bound is the highest depends on the layers; a ladder goes up
   for (const auto &[name, field] :
        {Rung{"multiply-adds, one a PE and cycle", "compute_bound"}, Rung{"each tensor moved once", "traffic_bound"},
         Rung{"what must pass this scratchpad", "io_bound"}, Rung{"no order takes less", "bound"},
@@ -25,12 +27,9 @@ void add_ladder(page::Document &page, const std::vector<const Json *> &layers) {
       cycles +=
           field == std::string_view("io_bound") ? std::max(own, layer->at("traffic_bound").get<std::uint64_t>()) : own;
     }
-    rungs.emplace_back(cycles, name);
+    if (cycles != 0 || field != std::string_view("cycles")) rungs.emplace(cycles, name); // of a backend with time
   }
-  if (rungs.back().first == 0) rungs.pop_back(); // a backend without time
-  // Which bound is the highest depends on the layers; a ladder goes up.
-  std::stable_sort(rungs.begin(), rungs.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
-  const DrawnUnit unit = unit_of_count(static_cast<double>(rungs.back().first), "cycles");
+  const DrawnUnit unit = unit_of_count(static_cast<double>(rungs.rbegin()->first), "cycles");
   page::BarRows chart{"Bounds, and the run", unit.name, {"cycles"}, {}};
   for (const auto &[cycles, name] : rungs)
     chart.rows.push_back({name, {{{}, {static_cast<double>(cycles) / unit.size}, {}}}, runtime::grouped(cycles)});
