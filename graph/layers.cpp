@@ -3,6 +3,8 @@
 #include "graph/frontend/network_file.hpp"
 #include "graph/ir/operator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -42,15 +44,25 @@ std::string without_weight(const std::string &name) {
   return ends ? name.substr(0, name.size() - kEnd.size()) : name;
 }
 
+/// Without what a list of layers cannot have in a name: --layers takes them apart at commas.
+std::string legal(std::string name) {
+  for (char &c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == ',') c = '_';
+  if (!name.empty() && name.front() == ' ') name.front() = '_';
+  if (!name.empty() && name.back() == ' ') name.back() = '_';
+  return name;
+}
+
 class LayerPass {
 public:
   LayerPass(const Graph &graph, const std::filesystem::path &file)
-      : graph_(graph), file_(file), list_(file), learned_(graph.tensors.size()),
+      : graph_(graph), file_(file), list_(file), learned_(graph.tensors.size()), data_(graph.tensors.size()),
         consists_(graph.tensors.size(), kFixed), view_of_(graph.tensors.size()), weights_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < graph.tensors.size(); ++id) {
       const Tensor &tensor = graph.tensors[id];
       view_of_[id] = id;
-      if (tensor.role == Role::kInput) consists_[id] = kMixed;
+      data_[id] = tensor.role == Role::kInput;
+      if (data_[id]) consists_[id] = kMixed;
       if (tensor.role != Role::kParameter) continue;
       learned_[id] = !tensor.frozen && !tensor.boundary;
       weights_[id] = id;
@@ -61,8 +73,8 @@ public:
     for (const Op &op : graph_.ops) {
       const Lowering lowering = lowering_of(graph_, op);
       follow(op, lowering);
-      if (is_layer(op, lowering))
-        add(op, *lowering.product);
+      if (const std::size_t side = weights_of(op, lowering); side < 2)
+        add(op, *lowering.product, side);
       else if (lowering.product)
         leave_out(op);
     }
@@ -83,14 +95,33 @@ private:
   void follow(const Op &op, const Lowering &lowering) {
     const bool depends =
         std::any_of(op.inputs.begin(), op.inputs.end(), [this](TensorId id) { return id != kNone && learned_[id]; });
+    const bool data =
+        std::any_of(op.inputs.begin(), op.inputs.end(), [this](TensorId id) { return id != kNone && data_[id]; });
     for (std::size_t o = 0; o < op.outputs.size(); ++o) {
       const TensorId id = op.outputs[o];
       if (id == kNone) continue;
+      data_[id] = data;
       learned_[id] = depends && is_real(graph_.tensors[id].type) && !graph_.tensors[id].boundary;
       consists_[id] = o == 0 ? consistence(op, lowering) : kMixed;
     }
     if (is_view(op)) view_of_[op.outputs[0]] = view_of_[op.inputs[0]];
-    if (is_view(op) || op.type->name == "Transpose") weights_[op.outputs[0]] = weights_[op.inputs[0]];
+    weights_[op.outputs[0]] = weights_behind(op);
+  }
+
+  /// The parameter that an op moves about, or makes weights of beside others, of as many elements.
+  TensorId weights_behind(const Op &op) const {
+    if (is_view(op) || op.type->name == "Transpose") return weights_[op.inputs[0]];
+    if (lowering_of(graph_, op).product) return kNone;
+    TensorId weights = kNone;
+    for (const TensorId id : op.inputs) {
+      if (id == kNone || graph_.tensors[id].role == Role::kConstant) continue;
+      if (data_[id]) return kNone;
+      const TensorId behind = weights_[id];
+      if (behind != kNone && weights == kNone &&
+          graph_.tensors[behind].shape.elements() == graph_.tensors[op.outputs[0]].shape.elements())
+        weights = behind;
+    }
+    return weights;
   }
 
   int consistence(const Op &op, const Lowering &lowering) const {
@@ -106,10 +137,16 @@ private:
     return all;
   }
 
-  bool is_layer(const Op &op, const Lowering &lowering) const {
-    return lowering.product && lowering.product->kind == ProductKind::kForward &&
-           lowering.product->grouping == Product::Grouping::kColumns && weights_[op.inputs[1]] != kNone &&
-           !graph_.tensors[weights_[op.inputs[1]]].head;
+  /// Which operand of a forward product has a layer's weights; 2: none has. A matrix product may have them on its left:
+  /// it is the layer of the transposed matrices.
+  std::size_t weights_of(const Op &op, const Lowering &lowering) const {
+    if (!lowering.product || lowering.product->kind != ProductKind::kForward) return 2;
+    const auto has = [&](std::size_t i) {
+      const TensorId weights = weights_[op.inputs[i]];
+      return weights != kNone && !graph_.tensors[weights].head;
+    };
+    if (has(1)) return 1;
+    return lowering.product->grouping == Product::Grouping::kBatch && has(0) ? 0 : 2;
   }
 
   void leave_out(const Op &op) {
@@ -119,12 +156,13 @@ private:
     known->multiply_adds += op.type->operations(OpView{graph_, op});
   }
 
-  void add(const Op &op, const Product &product) {
-    const TensorId x = op.inputs[0], w = weights_[op.inputs[1]];
+  void add(const Op &op, Product product, std::size_t side) {
+    const TensorId x = op.inputs[1 - side], w = weights_[op.inputs[side]];
+    if (side == 0) std::swap(product.m, product.n);
     const std::size_t line = line_of(op.where);
     Layer layer;
     const auto owner = owner_.find(w);
-    layer.name = owner == owner_.end() ? without_weight(graph_.tensors[w].name) : op.name;
+    layer.name = free_name(owner == owner_.end() ? without_weight(graph_.tensors[w].name) : op.name);
     if (product.conv) {
       compiler::set_convolution(layer, *product.conv, file_, line);
     } else {
@@ -148,6 +186,17 @@ private:
     owner_.emplace(w, layers_.size());
     layers_.push_back(layer);
     list_.add(std::move(layer), line);
+  }
+
+  /// The name, if a list can have it; else one like it that no other layer has.
+  std::string free_name(const std::string &name) const {
+    const std::string base = legal(name);
+    if (base == name) return name;
+    std::string free = base;
+    const auto taken = [&](const Layer &layer) { return layer.name == free; };
+    for (std::size_t number = 2; std::any_of(layers_.begin(), layers_.end(), taken); ++number)
+      free = fmt::format("{}_{}", base, number);
+    return free;
   }
 
   /// Y as it is, in the same cut of rows and columns.
@@ -176,6 +225,7 @@ private:
   compiler::LayerList list_;
   std::vector<Layer> layers_;                   ///< as in the list
   std::vector<bool> learned_;                   ///< something is, on the way to the tensor
+  std::vector<bool> data_;                      ///< depends on an input
   std::vector<int> consists_;                   ///< a layer's number, or as above
   std::vector<TensorId> view_of_;               ///< the tensor whose elements these are, in their order
   std::vector<TensorId> weights_;               ///< the parameter whose elements these are

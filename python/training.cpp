@@ -28,14 +28,20 @@ constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 40U;
 
 graph::FileType type_of(const std::string &name, const py::buffer_info &array) {
   const std::string &f = array.format;
-  const char kind = f.empty() ? '?' : f.back();
+  const char kind = f.empty() ? ' ' : f.back();
   if (kind == 'f' && array.itemsize == 4) return graph::FileType::kFp32;
   if (kind == 'd' && array.itemsize == 8) return graph::FileType::kFp64;
   if (kind == 'e' && array.itemsize == 2) return graph::FileType::kFp16;
   if ((kind == 'i' || kind == 'l' || kind == 'q') && array.itemsize == 4) return graph::FileType::kInt32;
   if ((kind == 'i' || kind == 'l' || kind == 'q') && array.itemsize == 8) return graph::FileType::kInt64;
-  throw std::invalid_argument(
-      fmt::format("tensor '{}' has elements of format '{}'; use float16, float32, float64, int32 or int64", name, f));
+  if (kind == 'B') return graph::FileType::kUint8;
+  if (kind == 'b') return graph::FileType::kInt8;
+  if (kind == 'H') return graph::FileType::kUint16;
+  if (kind == 'h') return graph::FileType::kInt16;
+  if (kind == '?') return graph::FileType::kBool;
+  throw std::invalid_argument(fmt::format("tensor '{}' has elements of format '{}'; use float16, float32, float64, "
+                                          "int64, int32, int16, int8, uint16, uint8 or bool",
+                                          name, f));
 }
 
 /// Arrays of Python as a source: looked at here, read where it is asked for, without Python's lock. The buffers keep

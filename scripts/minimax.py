@@ -10,7 +10,7 @@ Prints bit patterns, in order of ascending powers, and the largest weighted erro
 import struct
 import sys
 
-from mpmath import mp, mpf, matrix, lu_solve, linspace, log, exp, erf, erfc, tanh, sqrt
+from mpmath import mp, mpf, matrix, lu_solve, linspace, log, exp, erf, erfc, tanh, sqrt, sin, cos, atan
 
 mp.dps = 40
 
@@ -134,6 +134,12 @@ JOBS = {
     # weighed by what it does to erf
     'erfc': lambda: show('erf: ln(1 - erf(t)) = -t + t Q(t)', lambda t: log(erfc(t)) / t + 1, range(6),
                          lambda t: t * erfc(t), mpf('0.87'), mpf('3.95')),
+    'sin': lambda: show('sin: r + r^3 P(r^2)', lambda s: (sin(sqrt(s)) / sqrt(s) - 1) / s, range(3),
+                        lambda s: s * sqrt(s) / sin(sqrt(s)), SMALL, (mp.pi / 4 * WIDER) ** 2),
+    'cos': lambda: show('cos: 1 + s Q(s), s = r^2', lambda s: (cos(sqrt(s)) - 1) / s, range(4),
+                        lambda s: s / cos(sqrt(s)), SMALL, (mp.pi / 4 * WIDER) ** 2),
+    'atan': lambda: show('atan: x + x^3 P(x^2) up to 1', lambda s: (atan(sqrt(s)) / sqrt(s) - 1) / s, range(9),
+                         lambda s: s * sqrt(s) / atan(sqrt(s)), SMALL, mpf(1)),
 }
 
 if __name__ == '__main__':

@@ -45,4 +45,11 @@ std::optional<KernelRows> kernel_rows_of(const Convolution &conv, const NpuConfi
   return parts;
 }
 
+std::optional<std::uint32_t> row_inside_image(const Convolution &conv) {
+  const auto row = static_cast<std::uint32_t>(compiler::divide_up(conv.pad_top, conv.dilation_height));
+  const std::uint32_t last = (conv.out_height() - 1) * conv.stride_height + row * conv.dilation_height - conv.pad_top;
+  if (row >= conv.kernel_height || last >= conv.height) return std::nullopt;
+  return row;
+}
+
 } // namespace gradweave::runtime::train

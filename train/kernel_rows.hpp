@@ -24,4 +24,8 @@ struct KernelRows {
 /// there is one tap a row, or, with a stride, making the pixels would take longer than the walks that are saved.
 std::optional<KernelRows> kernel_rows_of(const Convolution &conv, const NpuConfig &npu);
 
+/// The first row of the kernel that meets the image in every pixel of the result; none where each row meets padding
+/// somewhere, as with a result of more rows than the image.
+std::optional<std::uint32_t> row_inside_image(const Convolution &conv);
+
 } // namespace gradweave::runtime::train

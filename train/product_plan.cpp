@@ -161,7 +161,7 @@ private:
   /// step of the chain dY's element times 1, which is what BiasGradient says.
   void add_bias_gradient(ProductPass &pass) const {
     const OpId bias = bias_gradient_of(pass.ops.front());
-    if (bias == kNone) return;
+    if (bias == kNone || !row_inside_image(*pass.layer.conv)) return;
     ProductPass with = pass;
     with.ops = {std::min(pass.ops.front(), bias), std::max(pass.ops.front(), bias)};
     Convolution &conv = *with.layer.conv;

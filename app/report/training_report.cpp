@@ -44,6 +44,8 @@ void TrainingReport::begin(std::uint64_t steps, std::uint64_t before) {
   steps_ = steps;
   fmt::print(out_, "{}: {} parameters, {} ops a step\n", forward_.name, grouped(graph::count_parameters(forward_)),
              step_.graph.ops.size());
+  for (const std::string &note : forward_.notes)
+    fmt::print(out_, "note       {}\n", note);
   fmt::print(out_, "data       {}{}, seed {}\n", run_.data,
              run_.batch > 0 ? fmt::format(", batches of {}", run_.batch) : "", run_.seed);
   if (run_.options.extent == graph::Extent::kUpdates) fmt::print(out_, "optimizer  {}\n", optimizer_text(run_));

@@ -80,6 +80,10 @@ std::string reproduce(const TrainRequest &a) {
   Reproduction command(a.program, a.command, a.from_make);
   command.add("MODEL", "--model", a.model);
   if (!a.until.empty()) command.add("", "--until", a.until);
+  for (const std::string &name : a.frozen)
+    command.add("", "--frozen", name);
+  for (const std::string &name : a.learned)
+    command.add("", "--learned", name);
   if (!a.loss.empty()) command.add("", "--loss", a.loss);
   if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
   add_if(command, a.search_partition != 0, "--search-partition", std::to_string(a.search_partition));
@@ -162,8 +166,10 @@ TrainingTensors tensors_of(const TensorArguments &arguments) {
 
 graph::Graph load_forward(const TrainRequest &request) {
   const std::filesystem::path file = runtime::find_model(request.model);
-  graph::Graph forward =
-      compiler::load_graph_and_weights(file, parse_settings(request.set, request.batch, request.until).network);
+  compiler::NetworkSettings settings = parse_settings(request.set, request.batch, request.until).network;
+  settings.frozen = request.frozen;
+  settings.learned = request.learned;
+  graph::Graph forward = compiler::load_graph_and_weights(file, settings);
   return with_loss(std::move(forward), request.loss, file.extension() == ".onnx");
 }
 

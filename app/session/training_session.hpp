@@ -38,11 +38,12 @@ struct TrainRequest {
   std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
   std::uint64_t search_partition = 0; ///< steps of the system that a search for a partition may time; 0: the file's
   std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
-  std::vector<std::string> set = {};       ///< TABLE.FIELD=VALUE each
-  std::string until;                       ///< the op, node or tensor that the network ends with; empty: all of it
-  std::string loss;                        ///< of a network that has none; empty: cross_entropy
-  std::uint32_t batch = 0, accumulate = 1; ///< batch 0: as the network says
-  std::uint64_t steps = 0, epochs = 0;     ///< both 0: one epoch, or 10 steps of synthetic data
+  std::vector<std::string> set = {}; ///< TABLE.FIELD=VALUE each
+  std::string until;                 ///< the op, node or tensor that the network ends with; empty: all of it
+  std::vector<std::string> frozen = {}, learned = {}; ///< parameters that are not learned, and those that are
+  std::string loss;                                   ///< of a network that has none; empty: cross_entropy
+  std::uint32_t batch = 0, accumulate = 1;            ///< batch 0: as the network says
+  std::uint64_t steps = 0, epochs = 0;                ///< both 0: one epoch, or 10 steps of synthetic data
   double lr = 1e-3, momentum = 0.9, clip = 0;
   double weight_decay = -1; ///< below 0: 0.01 of AdamW, 0 of SGD
   std::uint64_t warmup = 0, seed = 1;

@@ -1,7 +1,8 @@
 // Checksums of what a sweep's file holds: edits and damage that SQLite does not see.
 #pragma once
 
-#include "app/sweep/store.hpp"
+#include "app/sweep/result.hpp"
+#include "app/sweep/study.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,8 @@
 // What a point gives.
 #pragma once
 
+#include "app/sweep/study.hpp"
+
 #include <array>
 #include <cstddef>
 #include <string>
@@ -72,5 +74,18 @@ std::string to_text(const Column &column, double value);
 std::string to_json(const std::vector<Result> &results);
 /// Throws std::runtime_error for another text.
 std::vector<Result> from_json(const std::string &text);
+
+/// A point, and what its result depends on: points of one key have one result.
+struct KeyedPoint {
+  std::string key;
+  Point point;
+};
+
+/// Whose results a file holds.
+struct Identity {
+  std::string study; ///< to_toml()
+  std::string title;
+  std::string tool; ///< version of compiler and models
+};
 
 } // namespace gradweave::sweep

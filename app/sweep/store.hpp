@@ -14,19 +14,6 @@
 
 namespace gradweave::sweep {
 
-/// A point, and what its result depends on: points of one key have one result.
-struct KeyedPoint {
-  std::string key;
-  Point point;
-};
-
-/// Whose results a file holds.
-struct Identity {
-  std::string study; ///< to_toml()
-  std::string title;
-  std::string tool; ///< version of compiler and models
-};
-
 /// A row of the table: a point, and its result if there is one.
 struct Row {
   std::size_t number = 0; ///< of the point, from 0

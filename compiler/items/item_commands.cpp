@@ -169,8 +169,8 @@ private:
   }
 
   /// Scratchpad rows of items that lie side by side are common to all that there may be.
-  RegionRange moved_region(std::size_t tile, std::size_t chunk, const Piece &piece) const {
-    return cut_.wide[tile] ? RegionRange{region(tile, chunk, 0).first, cut_.chunk} : region(tile, chunk, piece.item);
+  RegionRange common_region(std::size_t tile, std::size_t chunk, std::size_t item) const {
+    return cut_.wide[tile] ? RegionRange{region(tile, chunk, 0).first, cut_.chunk} : region(tile, chunk, item);
   }
 
   isa::DmaCommand transfer(std::size_t tile, std::size_t chunk, const Piece &piece, bool store) const {
@@ -194,7 +194,7 @@ private:
       const isa::DmaCommand d = transfer(tile, chunk, piece, false);
       std::uint64_t &has = held[place_in_chunk(tile, chunk, piece.item)];
       if (has != d.dram_addr || overwritten_[tile] || cut_.wide[tile])
-        commands_.add(d, {}, {moved_region(tile, chunk, piece)});
+        commands_.add(d, {}, {common_region(tile, chunk, piece.item)});
       has = d.dram_addr;
     }
   }
@@ -202,7 +202,7 @@ private:
   void store(std::size_t tile, std::size_t chunk) {
     if (!jobs_.tiles[tile].stored) return;
     for (const Piece &piece : pieces_of(tile, chunk))
-      commands_.add(transfer(tile, chunk, piece, true), {moved_region(tile, chunk, piece)});
+      commands_.add(transfer(tile, chunk, piece, true), {common_region(tile, chunk, piece.item)});
   }
 
   /// Where each item has sums of its own, the first parts of all items come first, so that what a part goes on with is
@@ -231,8 +231,8 @@ private:
     gemm.out_bf16 = !jobs_.tiles[to].fp32;
     gemm.m = product.m, gemm.k = sum.count;
     gemm.a = product.a_col ? spm(product.a, chunk, item, 0, sum.first) : spm(product.a, chunk, item, sum.first);
-    std::vector<RegionRange> reads{region(product.a, chunk, item), region(product.b, chunk, item)};
-    if (gemm.acc) reads.push_back(region(product.sums, chunk, item));
+    std::vector<RegionRange> reads{common_region(product.a, chunk, item), common_region(product.b, chunk, item)};
+    if (gemm.acc) reads.push_back(common_region(product.sums, chunk, item));
     for (const ProductPart &part : column_parts(jobs_, product, item, cut_, npu_)) {
       gemm.n = part.count;
       gemm.b = product.b_col ? spm(product.b, chunk, item, part.first, sum.first)

@@ -1,7 +1,7 @@
 // Programs of several loops, of which a later one computes again what an earlier one has.
 #pragma once
 
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 #include "isa/vector/program.hpp"
 #include "sw_models/config/npu_config.hpp"
 

@@ -1,7 +1,7 @@
 #include "compiler/strips/strip_items.hpp"
 
 #include "compiler/strips/strip_sums.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
 
 #include <algorithm>
@@ -84,12 +84,8 @@ private:
       add_chain(stage, item);
     else
       item.runs.push_back(run_on_lines(stage, stage.operands, stage.results));
-    for (const StripTile &t : stage.results) {
-      note_line(t.value, t.index);
-      const StripPlace place = layout_.line(line_set_, t, t.index);
-      if (jobs_.in_memory[t.value]) item.stores.push_back({line_dma(t, true, place), {place.region, 1}});
-      repeat(t, item);
-    }
+    for (const StripTile &t : stage.results)
+      give_line(t, item);
     out_.items.push_back(std::move(item));
   }
 
@@ -123,39 +119,6 @@ private:
       add_states(part.restored, 0, cols_, part.operands.size(), run, run.reads);
       add_states(part.saved, 0, cols_, isa::kOperandSlots + part.results.size(), run, run.writes);
       item.runs.push_back(std::move(run));
-    }
-  }
-
-  /// Copies of a line for runs of several parts, or folds.
-  void repeat(const StripTile &line, StripItem &item) {
-    if (layout_.copies(line) == 1) return;
-    for (std::size_t first = 0; first < cut_.abreast; ++first) {
-      std::vector<std::size_t> copies; // of which no two share a panel
-      for (std::size_t copy = first; copy < layout_.copies(line); copy += cut_.abreast)
-        if (copy > 0 || !layout_.first_is_line()) copies.push_back(copy);
-      repeat(line, copies, item);
-    }
-  }
-
-  void repeat(const StripTile &line, const std::vector<std::size_t> &copies, StripItem &item) {
-    for (std::size_t at = 0; at < copies.size();) {
-      const std::size_t count = std::min<std::size_t>(isa::vector::kOutputs, copies.size() - at);
-      Program program;
-      Tiles tiles;
-      add_line(line, line.index, 1, tiles.operands, tiles.reads);
-      StripStage stage{&program, 0, 1, true, {line}, {}};
-      for (std::size_t o = 0; o < count; ++o, ++at) {
-        isa::vector::Instruction i;
-        i.d = static_cast<std::uint8_t>(isa::vector::kOutputCode + o);
-        i.operands[0] = i.operands[1] = isa::vector::tile(0);
-        program.sections[0].push_back(i);
-        stage.results.push_back(line);
-        const StripPlace place = layout_.copy(line_set_, line, copies[at]);
-        tiles.results.push_back(area_tile(place.row, 2, 1, cols_, is_fp32(line.value)));
-        tiles.results.back().spm.rot = static_cast<std::uint8_t>(place.lane);
-        tiles.writes.push_back({place.region, 1});
-      }
-      item.runs.push_back(run_of(stage, cols_, 1, tiles));
     }
   }
 

@@ -68,9 +68,17 @@ private:
       if (!add_tile(t, stage, strip, strip.operands)) return false;
     for (const StridedTile &t : stage.results)
       if (!add_tile(t, stage, strip, strip.results)) return false;
-    if (has_matrix(strip.operands) || has_matrix(strip.results))
-      return stage.elementwise ? add_elements(std::move(strip)) : add_sums(std::move(strip));
+    const bool of_matrix = has_matrix(strip.operands) || has_matrix(strip.results);
+    if (of_matrix && !std::all_of(strip.operands.begin(), strip.operands.end(),
+                                  [this](const StripTile &t) { return has_whole_line(t); }))
+      return false;
+    if (of_matrix) return stage.elementwise ? add_elements(std::move(strip)) : add_sums(std::move(strip));
     return add_lines(std::move(strip));
+  }
+
+  /// Whether rows of a matrix can read it: of a line there are copies only if its value has no other line.
+  bool has_whole_line(const StripTile &t) const {
+    return t.kind != Kind::kLine || (t.index == 0 && several_lines_.count(t.value) == 0);
   }
 
   /// Whether its lanes are the rows of a matrix.
@@ -162,8 +170,10 @@ private:
   }
 
   void note_lines(const StripStage &stage) {
-    for (const StripTile &t : stage.results)
+    for (const StripTile &t : stage.results) {
       lines_.insert(t.value);
+      if (t.index > 0) several_lines_.insert(t.value);
+    }
   }
 
   void find_in_memory() {
@@ -182,6 +192,7 @@ private:
   const OpJobs &jobs_;
   StripJobs all_;
   std::set<std::size_t> lines_, matrices_, of_pass_; ///< values that are given as such; by the last pass of elements
+  std::set<std::size_t> several_lines_;              ///< those of lines_ that have more than one
 };
 
 } // namespace

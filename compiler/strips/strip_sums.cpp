@@ -97,11 +97,47 @@ void StripSums::add_sums(const StripPass &pass, const Bundles &bundles) {
     StripItem item;
     for (std::size_t sum = 0; sum < sums.size(); ++sum)
       item.runs.push_back(run_of_sums(stage, {sums[sum], sum}, slots, rows, parts.count));
+    if (first + rows.count == stage.rows)
+      for (const StripTile &t : stage.results)
+        for (std::size_t p = 0; p < parts.count; ++p)
+          give_line({t.kind, t.value, t.index + p}, item);
     out_.items.push_back(std::move(item));
   }
-  for (const StripTile &t : stage.results)
-    for (std::size_t p = 0; p < parts.count; ++p)
-      note_line(t.value, t.index + p);
+}
+
+void StripSums::give_line(const StripTile &line, StripItem &item) {
+  loaded_lines_.insert({false, line.value, line.index});
+  const StripPlace place = layout_.line(line_set_, line, line.index);
+  if (jobs_.in_memory[line.value]) item.stores.push_back({line_dma(line, true, place), {place.region, 1}});
+  if (layout_.copies(line) == 1) return;
+  for (std::size_t first = 0; first < cut_.abreast; ++first) {
+    std::vector<std::size_t> copies; // of which no two share a panel
+    for (std::size_t copy = first; copy < layout_.copies(line); copy += cut_.abreast)
+      if (copy > 0 || !layout_.first_is_line()) copies.push_back(copy);
+    repeat(line, copies, item);
+  }
+}
+
+void StripSums::repeat(const StripTile &line, const std::vector<std::size_t> &copies, StripItem &item) {
+  for (std::size_t at = 0; at < copies.size();) {
+    const std::size_t count = std::min<std::size_t>(isa::vector::kOutputs, copies.size() - at);
+    Program program;
+    Tiles tiles;
+    add_line(line, line.index, 1, tiles.operands, tiles.reads);
+    StripStage stage{&program, 0, 1, true, {line}, {}};
+    for (std::size_t o = 0; o < count; ++o, ++at) {
+      isa::vector::Instruction i;
+      i.d = static_cast<std::uint8_t>(isa::vector::kOutputCode + o);
+      i.operands[0] = i.operands[1] = isa::vector::tile(0);
+      program.sections[0].push_back(i);
+      stage.results.push_back(line);
+      const StripPlace place = layout_.copy(line_set_, line, copies[at]);
+      tiles.results.push_back(area_tile(place.row, 2, 1, cols_, is_fp32(line.value)));
+      tiles.results.back().spm.rot = static_cast<std::uint8_t>(place.lane);
+      tiles.writes.push_back({place.region, 1});
+    }
+    item.runs.push_back(run_of(stage, cols_, 1, tiles));
+  }
 }
 
 ChainPart StripSums::part_of(const StripStage &stage, const Chain &chain, const Rows &rows) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/strips/strip_writer.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 
 #include <cstddef>
 #include <map>
@@ -48,7 +48,9 @@ protected:
   void load_missing(const std::vector<Slot> &slots, const Rows &rows);
   /// Lines that nothing has given yet.
   void load_lines(const StripStage &stage);
-  void note_line(std::size_t value, std::size_t index) { loaded_lines_.insert({false, value, index}); }
+  /// A line that the item's runs have computed: stored if memory needs it, and copied for runs that read it in more
+  /// lanes than its own.
+  void give_line(const StripTile &line, StripItem &item);
 
   /// An item for the rows of each cut. Lanes of a bundle are behind those of the bundle before, whole panels each.
   /// Throws std::length_error: the stage cannot be cut.
@@ -75,6 +77,7 @@ private:
     std::size_t number; ///< of those that are under way
   };
 
+  void repeat(const StripTile &line, const std::vector<std::size_t> &copies, StripItem &item);
   std::vector<std::size_t> missing(std::size_t slot, const std::vector<std::size_t> &values);
   static std::vector<isa::vector::Program> chains_of(const StripStage &stage);
   static ChainPart part_of(const StripStage &stage, const Chain &chain, const Rows &rows);

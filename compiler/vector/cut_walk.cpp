@@ -115,22 +115,23 @@ void choose_elements(RectangleWalk &walk, std::vector<WalkAxis> &axes, std::size
   walk.steps = along_columns ? rows : columns;
 }
 
-/// Where the rectangles begin: all places of the axes that are left.
-void place(RectangleWalk &walk, const std::vector<WalkAxis> &axes, std::vector<std::size_t> first) {
-  walk.firsts = {std::move(first)};
+} // namespace
+
+std::vector<std::vector<std::size_t>> places_of(const std::vector<WalkAxis> &axes,
+                                                const std::vector<std::size_t> &first) {
+  std::vector<std::vector<std::size_t>> places{first};
   for (const WalkAxis &axis : axes) {
     std::vector<std::vector<std::size_t>> all;
-    for (const std::vector<std::size_t> &begin : walk.firsts)
+    for (const std::vector<std::size_t> &begin : places)
       for (std::size_t n = 0; n < axis.count; ++n) {
         all.push_back(begin);
         for (std::size_t i = 0; i < begin.size(); ++i)
           all.back()[i] += n * axis.strides[i];
       }
-    walk.firsts = std::move(all);
+    places = std::move(all);
   }
+  return places;
 }
-
-} // namespace
 
 RectangleWalk cut_walk(const graph::RecordedWalk &recorded, std::size_t row, const std::string &node) {
   const auto operands = operands_of(recorded.walk);
@@ -149,16 +150,14 @@ RectangleWalk cut_walk(const graph::RecordedWalk &recorded, std::size_t row, con
     choose_elements(walk, axes, row, operands.size());
   } else {
     axes = merged_axes(recorded.walk.lanes, of_lanes);
-    const std::vector<WalkAxis> steps = merged_axes(recorded.walk.steps, of_steps);
-    if (steps.size() > 1)
-      throw GraphError(fmt::format("{}: its chains go over {} dimensions that are no one dimension; no job does that",
-                                   node, steps.size()));
-    walk.steps = steps.empty() ? single(operands.size()) : steps[0];
+    walk.outer = merged_axes(recorded.walk.steps, of_steps);
+    walk.steps = walk.outer.empty() ? single(operands.size()) : walk.outer.back();
+    if (!walk.outer.empty()) walk.outer.pop_back();
     walk.lanes = take_longest(axes, walk.steps).value_or(single(operands.size()));
   }
   if (!are_rectangles(walk.lanes, walk.steps))
     throw GraphError(node + ": an operand is no matrix whose columns lie side by side; no job reads that");
-  place(walk, axes, std::move(first));
+  walk.firsts = places_of(axes, first);
   return walk;
 }
 
@@ -167,7 +166,7 @@ RectangleWalk cut_move(const graph::RowMove &move) {
   std::vector<WalkAxis> axes = merged_axes(move.rows, {&move.from.steps, &move.to.steps});
   walk.lanes = single(2);
   walk.steps = take_longest(axes, walk.lanes).value_or(single(2));
-  place(walk, axes, {move.from.first, move.to.first});
+  walk.firsts = places_of(axes, {move.from.first, move.to.first});
   return walk;
 }
 

@@ -15,17 +15,22 @@ struct WalkAxis {
   std::vector<std::size_t> strides;
 };
 
-/// One lane axis and one step axis, for each of the places that the other axes lead to.
+/// One lane axis and one step axis, for each of the places that the other axes lead to. A chain over several dimensions
+/// goes through `outer` ones, outermost first, and through all steps for each of their places.
 struct RectangleWalk {
   WalkAxis lanes, steps;
+  std::vector<WalkAxis> outer = {};             ///< none of elements
   std::vector<std::vector<std::size_t>> firsts; ///< of each rectangle, element 0 of each operand
   bool elementwise = false;
 };
 
 /// `row`: elements that an operand's rows have, to make a matrix of what is a single dimension. Throws GraphError, from
-/// "node", if steps that depend on each other have dimensions that are no one dimension, or if an operand is no
-/// rectangle.
+/// "node", if an operand is no rectangle.
 RectangleWalk cut_walk(const graph::RecordedWalk &recorded, std::size_t row, const std::string &node);
+
+/// Where the operands of a rectangle begin at each of the places that axes lead to, the last axis innermost.
+std::vector<std::vector<std::size_t>> places_of(const std::vector<WalkAxis> &axes,
+                                                const std::vector<std::size_t> &first);
 
 /// The same of a move: its rows are the steps, and there is one lane. Operands: from, to.
 RectangleWalk cut_move(const graph::RowMove &move);

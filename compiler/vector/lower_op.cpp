@@ -1,5 +1,6 @@
 #include "compiler/vector/lower_op.hpp"
 
+#include "compiler/vector/chain.hpp"
 #include "compiler/vector/check_jobs.hpp"
 #include "compiler/vector/copy_program.hpp"
 #include "compiler/vector/cut_walk.hpp"
@@ -12,6 +13,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -82,8 +87,13 @@ private:
     walk.operands = walk.values.size();
     for (const graph::WalkOperand &operand : recorded.walk.out)
       walk.values.push_back(value_of(operand.value));
-    if (!std::all_of(waiting_.begin(), waiting_.end(), [&](const PlacedWalk &w) { return go_place_by_place(w, walk); }))
+    if (!walk.walk.outer.empty()) {
       add_waiting();
+      add_parts(walk, recorded.program);
+      return;
+    }
+    const auto goes_with = [&](const PlacedWalk &w) { return go_place_by_place(w, walk); };
+    if (walk.walk.firsts.size() == 1 || !std::all_of(waiting_.begin(), waiting_.end(), goes_with)) add_waiting();
     jobs_.programs.push_back(recorded.program);
     waiting_.push_back(std::move(walk));
   }
@@ -103,6 +113,78 @@ private:
         jobs_.steps.emplace_back(std::move(job));
       }
     waiting_.clear();
+  }
+
+  /// A chain over several dimensions: of each place a job for each step of the outer ones, loop by loop, which hand on
+  /// registers as lines of words (N9).
+  void add_parts(const PlacedWalk &placed, const isa::vector::Program &program) {
+    const RectangleWalk &walk = placed.walk;
+    check_behind(walk, program);
+    std::map<unsigned, std::size_t> lines; // by register
+    for (const std::vector<std::size_t> &begin : walk.firsts) {
+      const std::vector<std::vector<std::size_t>> places = places_of(walk.outer, begin);
+      for (const unsigned loop : loops_of(program))
+        for (std::size_t at = 0; at < places.size(); ++at)
+          add_part(placed, part_of(program, loop, at, {places.size(), walk.steps.count}), places[at], lines);
+    }
+  }
+
+  /// What is run once behind the last loop has the last part's first step.
+  void check_behind(const RectangleWalk &walk, const isa::vector::Program &program) const {
+    isa::vector::Mask mask = 0;
+    for (unsigned s = loops_of(program).back() + 1; s < isa::vector::kSections; ++s)
+      mask = static_cast<isa::vector::Mask>(mask | isa::vector::mask_of(program.sections[s]));
+    for (std::size_t i = 0; i < isa::vector::kTiles && i < walk.steps.strides.size(); ++i)
+      if ((mask >> i & 1U) != 0 && walk.steps.strides[i] != 0)
+        fail_in_parts("what is run behind its loops reads steps");
+  }
+
+  [[noreturn]] void fail_in_parts(const std::string &why) const {
+    throw graph::GraphError(fmt::format("{}: its chains go over dimensions that are no one dimension, and {}",
+                                        describe(kernel_.op()), why));
+  }
+
+  ChainPart part_of(const isa::vector::Program &program, unsigned loop, std::size_t at,
+                    const std::pair<std::size_t, std::size_t> &parts_and_steps) const {
+    const auto [parts, steps] = parts_and_steps;
+    try {
+      return chain_part(program, loop, at == 0, at + 1 == parts, static_cast<std::uint32_t>(at * steps));
+    } catch (const std::length_error &error) {
+      fail_in_parts(error.what());
+    }
+  }
+
+  void add_part(const PlacedWalk &placed, ChainPart part, const std::vector<std::size_t> &first,
+                std::map<unsigned, std::size_t> &lines) {
+    const RectangleWalk &walk = placed.walk;
+    VectorJob job;
+    job.program = program_of(std::move(part.program));
+    job.lanes = static_cast<std::uint32_t>(walk.lanes.count);
+    job.steps = static_cast<std::uint32_t>(walk.steps.count);
+    const auto add = [&](std::size_t i, std::vector<JobTile> &tiles) {
+      tiles.push_back(tile(walk, i, placed.values[i], first[i]));
+    };
+    for (const unsigned i : part.operands)
+      add(i, job.operands);
+    for (const unsigned o : part.results)
+      add(placed.operands + o, job.results);
+    const auto line_of = [&](unsigned reg) {
+      const auto [line, is_new] = lines.try_emplace(reg, jobs_.values.size());
+      if (is_new)
+        jobs_.values.push_back(
+            {fmt::format("{}.r{}", kernel_.op().name, reg), graph::kNone, graph::ElementType::kFp32, walk.lanes.count});
+      return JobTile{line->second, 0, 0, LineOf::kRow, true, false};
+    };
+    std::transform(part.restored.begin(), part.restored.end(), std::back_inserter(job.operands), line_of);
+    std::transform(part.saved.begin(), part.saved.end(), std::back_inserter(job.results), line_of);
+    jobs_.steps.emplace_back(std::move(job));
+  }
+
+  /// Parts of a chain in its middle have one program.
+  std::size_t program_of(isa::vector::Program &&program) {
+    const auto [known, is_new] = programs_.try_emplace(isa::vector::encode(program), jobs_.programs.size());
+    if (is_new) jobs_.programs.push_back(std::move(program));
+    return known->second;
   }
 
   static JobTile tile(const RectangleWalk &walk, std::size_t i, std::size_t value, std::size_t first) {
@@ -139,14 +221,19 @@ private:
 
   const Kernel<Recorded> &kernel_;
   OpJobs jobs_;
-  std::vector<PlacedWalk> waiting_; ///< of which no job is made yet
+  std::vector<PlacedWalk> waiting_;                    ///< of which no job is made yet
+  std::map<isa::vector::Words, std::size_t> programs_; ///< of parts of chains: which of OpJobs::programs
 };
 
 class Merging {
 public:
   Merging(const graph::Graph &graph, const graph::Consumers &consumers, const std::vector<graph::OpId> &ops,
           const KnownIndices &known, const std::function<bool(graph::TensorId)> &keep)
-      : graph_(graph), consumers_(consumers), ops_(ops), known_(known), keep_(keep) {}
+      : graph_(graph), consumers_(consumers), ops_(ops), own_(ops.begin(), ops.end()), known_(known), keep_(keep) {
+    wanted_.insert(graph.results.begin(), graph.results.end());
+    for (const graph::Update &update : graph.updates)
+      wanted_.insert(update.next);
+  }
 
   OpJobs run() {
     for (const graph::OpId id : ops_)
@@ -195,13 +282,9 @@ private:
     return step;
   }
 
-  bool has(graph::OpId op) const { return std::find(ops_.begin(), ops_.end(), op) != ops_.end(); }
+  bool has(graph::OpId op) const { return own_.count(op) != 0; }
 
-  bool is_wanted(graph::TensorId id) const {
-    return std::find(graph_.results.begin(), graph_.results.end(), id) != graph_.results.end() ||
-           std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const auto &u) { return u.next == id; }) ||
-           (keep_ && keep_(id));
-  }
+  bool is_wanted(graph::TensorId id) const { return wanted_.count(id) != 0 || (keep_ && keep_(id)); }
 
   bool is_between(graph::TensorId id) const {
     const graph::OpId producer = graph_.tensors[id].producer;
@@ -212,6 +295,8 @@ private:
   const graph::Graph &graph_;
   const graph::Consumers &consumers_;
   const std::vector<graph::OpId> &ops_;
+  const std::set<graph::OpId> own_;
+  std::set<graph::TensorId> wanted_; ///< what a run is for, and next values
   const KnownIndices &known_;
   const std::function<bool(graph::TensorId)> &keep_;
   std::map<graph::TensorId, std::size_t> values_; ///< of tensors

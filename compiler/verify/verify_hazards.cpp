@@ -41,6 +41,8 @@ std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &s
   view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
     const std::uint32_t writer = writers_[row];
     readers[row] = index_;
+    if (section_ && use != Use::kOperand && (writer == kNone || writer < *section_) && problem.empty())
+      problem = fmt::format("reads scratchpad row {}, which its section has not written", row);
     if (writer == checked || writer == kNone || !problem.empty()) return;
     checked = writer;
     const Place &at = places_[writer];

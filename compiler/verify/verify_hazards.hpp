@@ -5,6 +5,7 @@
 #include "sw_models/config/npu_config.hpp"
 #include "sw_models/vector/unit_state.hpp"
 
+#include <optional>
 #include <unordered_map>
 
 namespace gradweave::compiler {
@@ -56,6 +57,12 @@ class HazardReplay {
 public:
   explicit HazardReplay(const NpuConfig &npu);
 
+  /// A section begins with this command. `whole`: it reads no row that it has not written but as an operand of
+  /// products, which mask what lies beyond an image.
+  void begin_section(std::size_t index, bool whole) {
+    section_.reset();
+    if (whole) section_ = static_cast<std::uint32_t>(index);
+  }
   /// The command that `sync` has just stepped to. Returns the first hazard, or an empty text.
   std::string step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync);
 
@@ -94,6 +101,7 @@ private:
 
   const NpuConfig &npu_;
   std::uint32_t index_ = 0;
+  std::optional<std::uint32_t> section_;             ///< where one begins that reads what it has written
   std::vector<Place> places_;                        ///< by command
   std::vector<std::uint32_t> writers_;               ///< by row: the last command that wrote it
   std::vector<std::vector<std::uint32_t>> readers_;  ///< by engine and row: the last since the row's last write

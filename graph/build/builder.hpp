@@ -57,6 +57,12 @@ public:
   void set_origin(TensorId tensor, std::shared_ptr<const Origin> origin) {
     graph_.tensors[tensor].origin = std::move(origin);
   }
+  /// How an input follows from others.
+  void set_function(TensorId input, std::shared_ptr<const InputFunction> function) {
+    graph_.tensors[input].function = std::move(function);
+  }
+  /// That an input holds whole numbers from 0 to `below` - 1.
+  void set_below(TensorId input, std::uint32_t below) { graph_.tensors[input].below = below; }
   /// What ops added from now on compute: kActivation, kGradient or kUpdated.
   void set_role(Role role) { role_ = role; }
   /// `next` is what `tensor` is in the next step. Throws GraphError unless shape and type agree and it has none yet.

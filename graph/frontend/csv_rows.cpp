@@ -88,4 +88,25 @@ bool same_heading(std::string_view cell, std::string_view heading) {
   return letters(cell) == letters(heading);
 }
 
+void drop_sparsity(const std::filesystem::path &file, std::vector<CsvRow> &rows) {
+  if (rows.empty()) return;
+  const std::vector<std::string_view> &headings = rows.front().cells;
+  const auto found = std::find_if(headings.begin(), headings.end(),
+                                  [](std::string_view cell) { return same_heading(cell, "Sparsity"); });
+  if (found == headings.end()) return;
+  const std::ptrdiff_t column = found - headings.begin();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string_view> &cells = rows[i].cells;
+    if (static_cast<std::ptrdiff_t>(cells.size()) <= column) continue;
+    const std::string_view ratio = cells[static_cast<std::size_t>(column)];
+    const std::size_t colon = ratio.find(':');
+    const bool dense = ratio.empty() || (colon != std::string_view::npos &&
+                                         trim(ratio.substr(0, colon)) == trim(ratio.substr(colon + 1)));
+    if (i > 0 && !dense)
+      fail(file, rows[i].line,
+           fmt::format("Sparsity = {}: layers are computed dense; write 1:1, or leave the column Sparsity out", ratio));
+    cells.erase(cells.begin() + column);
+  }
+}
+
 } // namespace gradweave::compiler

@@ -23,6 +23,10 @@ std::vector<CsvRow> csv_rows(std::string_view text);
 std::uint32_t csv_dimension(const std::filesystem::path &file, std::size_t line, std::string_view field,
                             std::string_view cell, std::string_view form);
 
+/// Takes the column away that the heading calls Sparsity (SCALE-Sim v3), of rows that are all dense (N:N). Throws
+/// ConfigError that names the first one that is not.
+void drop_sparsity(const std::filesystem::path &file, std::vector<CsvRow> &rows);
+
 /// Whether two cells are the same but for the case of letters and for spaces.
 bool same_heading(std::string_view cell, std::string_view heading);
 

@@ -46,6 +46,16 @@ void end_graph(graph::Graph &graph, const std::string &name, const std::filesyst
   graph::drop_dead_code(graph, nullptr, graph::Unread::kGo);
 }
 
+void set_frozen(graph::Graph &graph, const std::vector<std::string> &names, const char *option, bool frozen,
+                const std::filesystem::path &file) {
+  for (const std::string &name : names) {
+    const graph::TensorId id = graph.find(name);
+    if (id == graph::kNone || graph.tensors[id].role != graph::Role::kParameter)
+      fail(file, 0, fmt::format("{} {}: there is no parameter of that name", option, name));
+    graph.tensors[id].frozen = frozen;
+  }
+}
+
 std::int64_t whole_number(const std::filesystem::path &file, const std::string &field, const std::string &value) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -54,10 +64,12 @@ std::int64_t whole_number(const std::filesystem::path &file, const std::string &
   return number;
 }
 
-graph::Graph read_onnx(const std::filesystem::path &file, graph::Variables variables, const std::string &until,
+graph::Graph read_onnx(const std::filesystem::path &file, graph::Variables variables, const NetworkSettings &settings,
                        bool values) {
   graph::onnx::ImportOptions options;
-  options.until = until;
+  options.until = settings.until;
+  options.frozen = settings.frozen;
+  options.learned = settings.learned;
   options.values = values;
   if (const auto batch = variables.find("batch"); batch != variables.end()) {
     options.batch = checked_dimension(file, 0, "batch", batch->second);
@@ -74,9 +86,11 @@ graph::Graph read_any_graph(const std::filesystem::path &file, const NetworkSett
   for (const auto &[field, value] : settings.values)
     variables.emplace(field, whole_number(file, field, value));
   try {
-    if (ending_of(file) == ".onnx") return read_onnx(file, std::move(variables), settings.until, values);
+    if (ending_of(file) == ".onnx") return read_onnx(file, std::move(variables), settings, values);
     graph::Graph graph = graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
     if (!settings.until.empty()) end_graph(graph, settings.until, file);
+    set_frozen(graph, settings.frozen, "--frozen", true, file);
+    set_frozen(graph, settings.learned, "--learned", false, file);
     return graph;
   } catch (const graph::GraphError &error) {
     throw ConfigError(error.what());

@@ -83,7 +83,8 @@ std::uint32_t batch_of(const std::filesystem::path &file, const NetworkSettings 
 } // namespace
 
 Network parse_network_csv(std::string_view text, const std::filesystem::path &file, const NetworkSettings &settings) {
-  const std::vector<CsvRow> rows = csv_rows(text);
+  std::vector<CsvRow> rows = csv_rows(text);
+  drop_sparsity(file, rows);
   Network network;
   network.name = file.stem().string();
   if (is_topology(rows)) {

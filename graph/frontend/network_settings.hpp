@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gradweave::compiler {
 
@@ -23,6 +24,8 @@ struct NetworkSettings {
   std::map<std::string, std::string, std::less<>> values;
   /// The op, node or tensor that a .graph or .onnx network ends with; empty: all of it.
   std::string until;
+  /// Parameters of a .graph or .onnx that are not learned whatever its reader says, and those that are.
+  std::vector<std::string> frozen, learned;
 };
 
 } // namespace gradweave::compiler

@@ -1,9 +1,11 @@
 // The two arithmetics in which a graph is executed: that of the numeric contract, and fp64 to compare with.
 #pragma once
 
+#include "sw_models/functions/circular.hpp"
 #include "sw_models/functions/exponentials.hpp"
 #include "sw_models/functions/fp32.hpp"
 #include "sw_models/functions/roots.hpp"
+#include "sw_models/functions/rounding.hpp"
 #include "sw_models/numerics/numerics.hpp"
 
 #include <cmath>
@@ -72,6 +74,18 @@ struct Contract {
   static Value sigmoid(Value x) {
     return apply(x, [](auto &p, auto v) { return functions::sigmoid(p, v); });
   }
+  static Value sin(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::sin(p, v); });
+  }
+  static Value cos(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::cos(p, v); });
+  }
+  static Value atan(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::atan(p, v); });
+  }
+  static Value round(Value x) {
+    return apply(x, [](auto &p, auto v) { return functions::round(p, v); });
+  }
 
   /// Functions with fewer operations, of numbers in the ranges that roots.hpp and exponentials.hpp name.
   static Value div_midrange(Value a, Value b) {
@@ -132,6 +146,10 @@ struct Reference {
   static Value tanh(Value x) { return std::tanh(x); }
   static Value erf(Value x) { return std::erf(x); }
   static Value sigmoid(Value x) { return 1 / (1 + std::exp(-x)); }
+  static Value sin(Value x) { return std::sin(x); }
+  static Value cos(Value x) { return std::cos(x); }
+  static Value atan(Value x) { return std::atan(x); }
+  static Value round(Value x) { return std::nearbyint(x) + 0.0; }
 
   static Value div_midrange(Value a, Value b) { return a / b; }
   static Value reciprocal_midrange(Value x) { return 1 / x; }

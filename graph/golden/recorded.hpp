@@ -2,10 +2,12 @@
 // unit, which gives the bits of the contract's arithmetic (arithmetic.hpp).
 #pragma once
 
+#include "sw_models/functions/circular.hpp"
 #include "sw_models/functions/exponentials.hpp"
 #include "sw_models/functions/fp32.hpp"
 #include "sw_models/functions/random.hpp"
 #include "sw_models/functions/roots.hpp"
+#include "sw_models/functions/rounding.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
 
@@ -120,6 +122,18 @@ struct Recorded {
   }
   static Value sigmoid(Value x) {
     return apply([](auto &p, auto v) { return functions::sigmoid(p, v); }, x);
+  }
+  static Value sin(Value x) {
+    return apply([](auto &p, auto v) { return functions::sin(p, v); }, x);
+  }
+  static Value cos(Value x) {
+    return apply([](auto &p, auto v) { return functions::cos(p, v); }, x);
+  }
+  static Value atan(Value x) {
+    return apply([](auto &p, auto v) { return functions::atan(p, v); }, x);
+  }
+  static Value round(Value x) {
+    return apply([](auto &p, auto v) { return functions::round(p, v); }, x);
   }
 
   /// Functions with fewer operations, of numbers in the ranges that roots.hpp and exponentials.hpp name.

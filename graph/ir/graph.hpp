@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph/ir/attributes.hpp"
+#include "graph/ir/input_function.hpp"
 #include "graph/ir/origin.hpp"
 #include "graph/ir/shape.hpp"
 
@@ -58,6 +59,11 @@ struct Tensor {
   bool boundary = false;
   /// Of what came from another framework's file: how it lies there, and its values. None: as here.
   std::shared_ptr<const Origin> origin = {};
+  /// Of an input that follows from others: how. None: it is fed.
+  std::shared_ptr<const InputFunction> function = {};
+  /// Of an input of whole numbers: 0 up to this, which it does not reach, as its type in the file says. 0: nothing
+  /// does.
+  std::uint32_t below = 0;
 
   bool computed() const { return producer != kNone; }
 };
@@ -90,6 +96,7 @@ struct Graph {
   std::string description = {};                ///< a line for people; may be empty
   std::string source = {};                     ///< where the shapes were published; may be empty
   std::optional<std::uint64_t> published = {}; ///< parameters that the published network has, without heads
+  std::vector<std::string> notes = {};         ///< what its reader decided, a line each for people
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
   std::vector<TensorId> results; ///< what a run is for: logits, loss; besides updates and what a caller keeps

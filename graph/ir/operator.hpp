@@ -78,6 +78,8 @@ struct Operator {
   std::vector<OutputSpec> outputs;
   bool splits = false; ///< any number of outputs, at least one, like the last one
   std::vector<AttributeSpec> attributes = {};
+  /// Passes put it into training steps, and networks have none: optimizers.
+  bool of_step = false;
 
   /// Checks shapes, types and attributes, and sets the shapes of all outputs. Fails by Inference::fail().
   void (*infer)(Inference &op) = nullptr;

@@ -1,27 +1,53 @@
 #include "graph/onnx/import.hpp"
 
 #include "graph/build/builder.hpp"
+#include "graph/onnx/buffers.hpp"
 #include "graph/onnx/file/read_model.hpp"
 #include "graph/onnx/fold/fold.hpp"
 #include "graph/onnx/inputs.hpp"
+#include "graph/onnx/known.hpp"
+#include "graph/onnx/nodes/importers.hpp"
 #include "graph/onnx/nodes/table.hpp"
+#include "graph/onnx/old_forms.hpp"
 #include "graph/onnx/patterns.hpp"
+#include "graph/onnx/results.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <deque>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 namespace gradweave::graph::onnx {
 namespace {
 
-constexpr std::uint64_t kLargestLiteral = 1U << 16U; ///< real numbers beyond are weights
-
 bool is_known_only(std::string_view type) {
   return type == "Constant" || type == "Shape" || type == "Size" || find_folder(type) != nullptr;
+}
+
+/// What to do about an operator that is not read, with a semicolon; empty: nothing special.
+std::string_view remedy_for(const Node &node) {
+  struct Remedy {
+    std::string_view begin, text;
+  };
+  constexpr Remedy kRemedies[] = {
+      {"QLinear", "; export with QuantizeLinear and DequantizeLinear around real operators (QDQ)"},
+      {"DynamicQuantize", "; export the model before it is quantised, or with QDQ"},
+      {"MatMulInteger", "; export the model before it is quantised, or with QDQ"},
+      {"ConvInteger", "; export the model before it is quantised, or with QDQ"},
+      {"If", "; export without control flow, for shapes that are known"},
+      {"Loop", "; export without control flow, unrolled"},
+      {"Scan", "; export without control flow, unrolled"},
+      {"TensorScatter", "; it updates a cache of keys: export the network as it trains, without one"}};
+  if (!node.domain.empty())
+    return "; the file has no function of its domain and name: export the model with one, or before operators are "
+           "fused";
+  for (const Remedy &remedy : kRemedies)
+    if (node.type.rfind(remedy.begin, 0) == 0) return remedy.text;
+  return {};
 }
 
 class NetworkImport {
@@ -33,11 +59,15 @@ public:
     graph_.name = file.stem().string();
     graph_.description =
         fmt::format("ONNX, opset {}{}", model_.opset(), model_.producer.empty() ? "" : ", by " + model_.producer);
-    for (const Node &node : model_.nodes)
+    for (Node &node : model_.nodes) {
       if (node.outputs.empty()) fail(fmt::format("{} has no outputs", describe(node)));
-    weights_are_nodes_ = std::none_of(model_.initializers.begin(), model_.initializers.end(),
-                                      [](const Blob &blob) { return is_real(blob.type) && blob.elements() > 1; });
+      if (node.type != "Constant") continue;
+      for (auto &[attribute, value] : node.attributes) // exporters leave these names out, or give one to all
+        if (auto *blob = std::get_if<Blob>(&value)) blob->name = node.outputs.front();
+    }
+    renew_attributes(model_);
     recognise_patterns(model_.nodes, model_, options.until);
+    known_.emplace(builder_, model_, images_among(model_), find_frozen());
   }
 
   Graph run(ShapeReport *shapes) {
@@ -46,11 +76,12 @@ public:
     find_needed();
     refuse_unknown();
     for (const Blob &blob : model_.initializers)
-      add_initializer(blob);
+      add_value(known_->value_of(blob.name, blob));
     add_inputs();
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       if (needed_[i]) import_node(model_.nodes[i]);
-    add_results();
+    add_results(builder_, placement_, *known_, values_, results_, !options_.until.empty(), file_);
+    note_quantisation();
     if (shapes != nullptr)
       for (const auto &[name, value] : values_)
         shapes->emplace(name, value.dims);
@@ -60,7 +91,35 @@ public:
 
 private:
   [[noreturn]] void fail(std::string_view message) const { throw GraphError(fmt::format("{}: {}", file_, message)); }
-  NodeView view(const Node &node) const { return {node, model_.opset(), file_}; }
+  NodeView view(const Node &node) const { return {node, opset_of(node), file_}; }
+  std::int64_t opset_of(const Node &node) const { return node.opset == 0 ? model_.opset() : node.opset; }
+
+  /// Initializers that are not learned, and a note of those that nobody asked for.
+  std::set<std::string> find_frozen() {
+    std::set<std::string> frozen = buffers_of(model_);
+    const auto check = [this](const char *option, const std::string &name) {
+      if (std::none_of(model_.initializers.begin(), model_.initializers.end(),
+                       [&](const Blob &blob) { return blob.name == name && is_real(blob.type); }))
+        fail(fmt::format("{} {}: there is no initializer of that name with real numbers", option, name));
+    };
+    for (const std::string &name : options_.learned) {
+      check("--learned", name);
+      frozen.erase(name);
+    }
+    std::vector<std::string> told(frozen.begin(), frozen.end());
+    for (const std::string &name : options_.frozen) {
+      check("--frozen", name);
+      frozen.insert(name);
+    }
+    if (told.empty()) return frozen;
+    constexpr std::size_t kTold = 8;
+    const std::string more = told.size() > kTold ? fmt::format(" and {} more", told.size() - kTold) : "";
+    told.resize(std::min(told.size(), kTold));
+    graph_.notes.push_back(
+        fmt::format("not learned, as no layer reads them as weights: '{}'{}; --learned NAME if one is",
+                    fmt::join(told, "', '"), more));
+    return frozen;
+  }
 
   void find_producers() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
@@ -104,6 +163,10 @@ private:
       for (const std::string &input : model_.nodes[producer->second].inputs)
         open.push_back(input);
     }
+    read_.insert(results_.begin(), results_.end());
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
+      if (needed_[i]) read_.insert(model_.nodes[i].inputs.begin(), model_.nodes[i].inputs.end());
+    read_.erase(""); // inputs that are left out
   }
 
   void refuse_unknown() const {
@@ -119,10 +182,10 @@ private:
     if (unknown.empty()) return;
     others.erase(unknown.front()->type);
     fail(fmt::format(
-        "{}, opset {}: the operator is not read{}; `gradweave models --operators` lists those that are, and "
+        "{}, opset {}: the operator is not read{}{}; `gradweave models --operators` lists those that are, and "
         "--until NODE ends the network before it",
-        describe(*unknown.front()), model_.opset(),
-        others.empty() ? "" : fmt::format(", nor are {}", fmt::join(others, ", "))));
+        describe(*unknown.front()), opset_of(*unknown.front()),
+        others.empty() ? "" : fmt::format(", nor are {}", fmt::join(others, ", ")), remedy_for(*unknown.front())));
   }
 
   void add_value(Value value) {
@@ -130,52 +193,41 @@ private:
     if (!values_.emplace(name, std::move(value)).second) fail(fmt::format("two values are called '{}'", name));
   }
 
-  Value value_of(const std::string &name, const Blob &blob) const {
-    Value value;
-    value.name = name;
-    value.kind = kind_of(blob.type);
-    value.dims = blob.dims;
-    value.order = plain_order(value.rank());
-    const bool there = !blob.bytes.empty() || blob.elements() == 0;
-    // No weight is infinite: such a tensor is a mask.
-    const auto is_mask = [&] {
-      const std::vector<float> values = floats_of(blob);
-      return std::any_of(values.begin(), values.end(), [](float v) { return std::isinf(v); });
-    };
-    const bool literal =
-        !is_real(blob.type) || blob.elements() <= 1 || (blob.elements() <= kLargestLiteral && is_mask());
-    if (there && literal) value.literal = std::make_shared<Literal>(literal_of(blob));
-    if (is_real(blob.type)) value.blob = &blob;
-    return value;
-  }
-
-  void add_initializer(const Blob &blob) { add_value(value_of(blob.name, blob)); }
-
   void add_inputs() {
-    const auto images = images_among(model_), cast = numbers_cast_to_real(model_);
-    const std::vector<InputSizes> inputs = input_sizes(model_, file_, options_);
-    std::set<std::string_view> read;
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
-      if (needed_[i]) read.insert(model_.nodes[i].inputs.begin(), model_.nodes[i].inputs.end());
-    for (const InputSizes &input : inputs) {
+    for (const InputSizes &input : input_sizes(model_, file_, options_)) {
       const std::string &name = input.info->name;
-      if (read.count(name) == 0) continue;
+      if (read_.count(name) == 0) continue;
       if (bytes_of(input.info->type) == 0)
         fail(fmt::format("input '{}' is of {}, which is not read", name, to_string(input.info->type)));
       builder_.at(fmt::format("{}: input '{}'", file_, name));
       Value value;
       value.name = name;
-      value.kind = cast.count(name) != 0 ? Kind::kReal : kind_of(input.info->type);
+      value.kind = kind_of(input.info->type);
       value.dims = input.dims;
-      value.order = images.count(name) != 0 ? image_order(value.rank()) : plain_order(value.rank());
-      const Shape theirs = shape_of(builder_, name, value.dims);
-      value.tensor = builder_.input(name, value.kind == Kind::kReal ? ElementType::kFp32 : ElementType::kInt32,
-                                    shape_of(builder_, name, ordered(value.dims, value.order)));
-      if (value.order != plain_order(value.rank()))
-        builder_.set_origin(value.tensor, std::make_shared<Origin>(
-                                              Origin{theirs, theirs, {value.order.begin(), value.order.end()}, {}}));
+      if (value.kind == Kind::kReal) {
+        add_real_input(value);
+      } else {
+        value.order = plain_order(value.rank());
+        value.tensor = builder_.input(name, ElementType::kInt32, shape_of(builder_, name, value.dims));
+        builder_.set_below(value.tensor, values_below(input.info->type));
+        value.host = std::make_shared<HostValue>(HostValue{input.info->type, value.dims, name});
+      }
       add_value(std::move(value));
     }
+  }
+
+  void add_real_input(Value &value) {
+    value.order = known_->order_of(value);
+    const Shape theirs = shape_of(builder_, value.name, value.dims);
+    value.tensor = builder_.input(value.name, ElementType::kFp32,
+                                  shape_of(builder_, value.name, ordered(value.dims, value.order)));
+    if (value.order != plain_order(value.rank()))
+      builder_.set_origin(
+          value.tensor, std::make_shared<Origin>(Origin{theirs, theirs, {value.order.begin(), value.order.end()}, {}}));
+  }
+
+  static std::uint32_t values_below(DataType type) {
+    return type == DataType::kBool ? 2 : type == DataType::kUint8 ? 256 : 0;
   }
 
   void check_inputs(const Node &node) const {
@@ -191,88 +243,53 @@ private:
 
   void import_node(const Node &node) {
     check_inputs(node);
-    const NodeView of(node, model_.opset(), file_);
+    const NodeView of = view(node);
     builder_.at(of.where());
-    NodeImport import(of, builder_, placement_, values_);
-    if (give_known(import)) return;
+    NodeImport import(of, builder_, placement_, values_, read_, expand_);
+    if (aligns_by_axis(node, of.opset()) && align(import)) return;
+    if (known_->give(import)) return;
+    if (moves_truths(import)) return import_moved_truths(import);
     const TableEntry *entry = find_importer(node.type);
     if (entry == nullptr) of.fail("depends on the data; it is computed only of what is known from the file");
+    for (const std::string &input : node.inputs)
+      if (const auto value = values_.find(input); value != values_.end()) known_->take_from_host(value->second);
     entry->import(import);
     for (const std::string &output : node.outputs)
       if (const auto value = values_.find(output); value != values_.end()) remember_order(value->second);
   }
 
-  /// Nodes whose outputs follow from the file alone. False: it is none.
-  bool give_known(NodeImport &node) {
-    if (node.is("Constant")) {
-      give_constant(node);
-      return true;
-    }
-    if (node.is("Shape") || node.is("Size")) {
-      give_literal(node, shape_literal(node));
-      return true;
-    }
-    const Folder fold = find_folder(node.node().type);
-    if (fold == nullptr) return false;
-    FoldInputs inputs{node, {}};
-    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
-      const Value *value = node.has_input(i) ? &node.in(i) : nullptr;
-      if (value != nullptr && !value->known()) return false;
-      // What is moved about may still be a layer's weights.
-      if (value != nullptr && value->blob != nullptr && value->rank() > 1 &&
-          (node.is("Transpose") || node.is("Identity")))
-        return false;
-      inputs.literals.push_back(value == nullptr ? nullptr : value->literal.get());
-    }
-    give_literal(node, fold(inputs));
+  /// Imports nodes in the place of one.
+  void expand(std::vector<Node> nodes) {
+    expanded_.push_back(std::move(nodes));
+    for (const Node &node : expanded_.back())
+      read_.insert(node.inputs.begin(), node.inputs.end());
+    read_.erase("");
+    for (const Node &node : expanded_.back())
+      import_node(node);
+  }
+
+  /// The node with its second operand aligned by 'axis': 1s behind it, up to the dimensions of the first one. False:
+  /// it fits as it is.
+  bool align(NodeImport &node) {
+    const Value &b = node.in(1);
+    const std::size_t rank = node.in(0).rank();
+    if (b.rank() == 0 || b.rank() >= rank || (node.is("PRelu") && b.rank() != 1)) return false;
+    const std::size_t axis = node.axis(node.integer("axis", node.is("PRelu") ? 1 : -1), rank);
+    if (axis + b.rank() >= rank) return false;
+    Dims dims = b.dims;
+    dims.resize(rank - axis, 1);
+    Node shape, aligned = node.node();
+    shape.name = node.name();
+    shape.type = "Reshape";
+    shape.outputs = {fmt::format("{}/aligned", node.name())};
+    shape.opset = 1;
+    shape.inputs = {aligned.inputs[1]};
+    shape.attributes.emplace("shape", dims);
+    aligned.inputs[1] = shape.outputs[0];
+    aligned.attributes.erase("axis");
+    aligned.opset = 7;
+    expand({std::move(shape), std::move(aligned)});
     return true;
-  }
-
-  static Literal shape_literal(const NodeImport &node) {
-    const Dims &dims = node.in(0).dims;
-    if (node.is("Size")) {
-      Literal size = whole_numbers({product_of(dims)});
-      size.dims = {};
-      return size;
-    }
-    const auto rank = static_cast<std::int64_t>(dims.size());
-    const auto clamped = [rank](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + rank : i, 0, rank); };
-    const std::int64_t start = clamped(node.integer("start", 0)), end = clamped(node.integer("end", rank));
-    return whole_numbers(start < end ? Dims(dims.begin() + start, dims.begin() + end) : Dims{});
-  }
-
-  static void give_literal(NodeImport &node, Literal literal) {
-    Value value;
-    value.kind = kind_of(literal.type);
-    value.dims = literal.dims;
-    value.order = plain_order(value.rank());
-    value.literal = std::make_shared<Literal>(std::move(literal));
-    node.give(std::move(value));
-  }
-
-  void give_constant(NodeImport &node) const {
-    for (const auto &[name, attribute] : node.node().attributes) {
-      if (const auto *blob = std::get_if<Blob>(&attribute); blob != nullptr && name == "value") {
-        Value value = value_of(node.node().outputs.front(), *blob);
-        if (!weights_are_nodes_ && !value.known() && !blob->bytes.empty() && blob->elements() <= kLargestLiteral)
-          value.literal = std::make_shared<Literal>(literal_of(*blob));
-        return node.give(std::move(value));
-      }
-      Literal literal{DataType::kFloat};
-      if (name == "value_float") literal.real = {node.real(name, 0)};
-      if (name == "value_floats") {
-        if (const auto *list = std::get_if<std::vector<double>>(&attribute)) literal.real = *list;
-        literal.dims = {static_cast<std::int64_t>(literal.real.size())};
-      }
-      if (name == "value_int" || name == "value_ints") {
-        literal.type = DataType::kInt64;
-        literal.whole = name == "value_int" ? Dims{node.integer(name, 0)} : node.integers(name, {});
-        if (name == "value_ints") literal.dims = {static_cast<std::int64_t>(literal.whole.size())};
-      }
-      if (literal.size() == 0 && literal.dims.empty()) continue;
-      return give_literal(node, std::move(literal));
-    }
-    node.fail("has no value that is read");
   }
 
   /// How a tensor that was computed lies in the file's dimensions, for whoever takes it out.
@@ -290,28 +307,12 @@ private:
     builder_.set_origin(value.tensor, std::make_shared<Origin>(std::move(origin)));
   }
 
-  void add_results() {
-    std::set<TensorId> taken;
-    for (const std::string &name : results_) {
-      const auto found = values_.find(name);
-      if (found == values_.end()) {
-        if (!options_.until.empty()) continue; // an output that the node's import does not give
-        fail(fmt::format("output '{}' is computed by no node", name));
-      }
-      builder_.at(fmt::format("{}: output '{}'", file_, name));
-      TensorId tensor = placement_.plain(found->second);
-      const bool own = builder_.tensor(tensor).computed() && taken.count(tensor) == 0;
-      if (!own)
-        tensor = builder_.add("Reshape", {tensor}, {{"shape", numbers(builder_.shape(tensor))}}, builder_.fresh(name));
-      // What the result was made of, in another order, gives its name away.
-      if (const TensorId value = found->second.tensor;
-          value != tensor && value != kNone && builder_.tensor(value).name == name)
-        builder_.rename(value, builder_.fresh(name + ".stored"));
-      if (builder_.tensor(tensor).name != name) builder_.rename(tensor, builder_.fresh_tensor(name));
-      taken.insert(tensor);
-      graph_.results.push_back(tensor);
-    }
-    if (graph_.results.empty()) fail("nothing is computed");
+  void note_quantisation() {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
+      count += needed_[i] && model_.nodes[i].type == "QuantizeLinear" ? 1 : 0;
+    if (count != 0)
+      graph_.notes.push_back(fmt::format("{} QuantizeLinear are left out: numbers are not rounded to so few", count));
   }
 
   Model model_;
@@ -320,11 +321,14 @@ private:
   Graph graph_;
   Builder builder_;
   Placement placement_;
+  std::optional<KnownValues> known_;
   Values values_;
   std::unordered_map<std::string, std::size_t> producers_; ///< nodes by what they compute
   std::vector<std::string> results_;
+  std::deque<std::vector<Node>> expanded_; ///< what nodes of the file stand for
+  Expand expand_ = [this](std::vector<Node> nodes) { expand(std::move(nodes)); };
   std::vector<bool> needed_;
-  bool weights_are_nodes_ = false; ///< no initializer is one: Constant nodes have them
+  ReadNames read_;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gradweave::graph::onnx {
 
@@ -13,7 +14,9 @@ struct ImportOptions {
   /// Other symbolic dimensions, by their symbols, or as "INPUT.AXIS" where they have none.
   std::map<std::string, std::int64_t, std::less<>> dims = {};
   std::string until = {}; ///< a node, or a value: the graph ends there; empty: with its outputs
-  bool values = true;     ///< whether parameters get their values (Tensor::origin)
+  /// Initializers that are not learned, whoever reads them; those that are.
+  std::vector<std::string> frozen = {}, learned = {};
+  bool values = true; ///< whether parameters get their values (Tensor::origin)
 };
 
 } // namespace gradweave::graph::onnx

@@ -90,9 +90,6 @@ constexpr std::string_view kReadsImages[] = {
 constexpr std::string_view kPassesOn[] = {"Add",  "Sub", "Mul",       "Div",    "Identity", "Cast",   "Relu",
                                           "Clip", "Pad", "LeakyRelu", "Concat", "Slice",    "Gather", "Dropout"};
 
-constexpr std::string_view kReshapes[] = {"Unsqueeze", "Squeeze", "Reshape",  "Expand",
-                                          "Slice",     "Gather",  "Identity", "Transpose"};
-
 template <std::size_t N> bool is_among(std::string_view type, const std::string_view (&types)[N]) {
   return std::find(std::begin(types), std::end(types), type) != std::end(types);
 }
@@ -101,23 +98,6 @@ template <std::size_t N> bool is_among(std::string_view type, const std::string_
 
 std::vector<InputSizes> input_sizes(const Model &model, const std::string &file, const ImportOptions &options) {
   return Sizes(model, file, options).run();
-}
-
-std::set<std::string, std::less<>> numbers_cast_to_real(const Model &model) {
-  std::set<std::string, std::less<>> cast, otherwise;
-  for (auto node = model.nodes.rbegin(); node != model.nodes.rend(); ++node) {
-    if (node->type == "Shape" || node->inputs.empty()) continue; // asks for no element
-    const auto to = node->attributes.find("to");
-    const auto *type = to == node->attributes.end() ? nullptr : std::get_if<std::int64_t>(&to->second);
-    const bool casts = node->type == "Cast" && type != nullptr && is_real(static_cast<DataType>(*type));
-    const bool passes = is_among(node->type, kReshapes) && !node->outputs.empty() &&
-                        cast.count(node->outputs.front()) != 0 && otherwise.count(node->outputs.front()) == 0;
-    (casts || passes ? cast : otherwise).insert(node->inputs.front());
-    otherwise.insert(node->inputs.begin() + 1, node->inputs.end());
-  }
-  for (const std::string &name : otherwise)
-    cast.erase(name);
-  return cast;
 }
 
 std::set<std::string, std::less<>> images_among(const Model &model) {

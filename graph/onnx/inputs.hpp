@@ -22,8 +22,4 @@ std::vector<InputSizes> input_sizes(const Model &model, const std::string &file,
 /// Values that, perhaps after operations element by element, a convolution or pooling reads.
 std::set<std::string, std::less<>> images_among(const Model &model);
 
-/// Values of whole numbers that serve as real ones alone: every reader casts them, or passes them on to such readers.
-/// Masks of attention are.
-std::set<std::string, std::less<>> numbers_cast_to_real(const Model &model);
-
 } // namespace gradweave::graph::onnx

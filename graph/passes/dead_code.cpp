@@ -23,6 +23,10 @@ std::vector<bool> live_tensors(const Graph &graph, const std::vector<TensorId> *
     for (const TensorId input : op.inputs)
       if (input != kNone) live[input] = true;
   }
+  for (TensorId id = 0; id < graph.tensors.size(); ++id) // an input that is made of others needs them
+    if (live[id] && graph.tensors[id].function)
+      for (const std::string &source : graph.tensors[id].function->sources())
+        if (const TensorId of = graph.find(source); of != kNone) live[of] = true;
   return live;
 }
 

@@ -64,8 +64,10 @@ class EdgePass {
 public:
   EdgePass(Graph &graph, const OperatorSet &operators)
       : graph_(graph), cast_(operators.find("Cast")), names_(graph, operators), wanted_(wanted_sums(graph)),
-        casts_(graph.tensors.size(), kNone) {
+        casts_(graph.tensors.size(), kNone), becomes_(graph.tensors.size(), kNone) {
     if (cast_ == nullptr) throw GraphDefect("there is no operator Cast");
+    for (const Update &update : graph.updates)
+      becomes_[update.next] = update.tensor;
   }
 
   void run() {
@@ -82,7 +84,10 @@ private:
       if (op.outputs[o] == kNone) continue;
       Tensor &tensor = graph_.tensors[op.outputs[o]];
       tensor.producer = static_cast<OpId>(ops_.size());
-      if (!tensor.fixed_type) tensor.type = edge(graph_, op, gives(op, o), wanted_[op.outputs[o]]);
+      if (tensor.fixed_type) continue;
+      const TensorId becomes = becomes_[op.outputs[o]];
+      tensor.type =
+          becomes == kNone ? edge(graph_, op, gives(op, o), wanted_[op.outputs[o]]) : graph_.tensors[becomes].type;
     }
     ops_.push_back(std::move(op));
   }
@@ -110,7 +115,8 @@ private:
   const Operator *cast_;
   Builder names_;
   std::vector<bool> wanted_;
-  std::vector<TensorId> casts_;
+  std::vector<TensorId> casts_;   ///< of each tensor, its copy in bf16
+  std::vector<TensorId> becomes_; ///< of each tensor, what it is the next value of
   std::vector<Op> ops_;
 };
 

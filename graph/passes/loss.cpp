@@ -17,10 +17,22 @@ LossKind parse_loss(std::string_view name) {
   throw std::invalid_argument(fmt::format("there is no loss '{}'; there are {}", name, loss_names()));
 }
 
+namespace {
+
+/// What the loss of a result is of: of the places of largest scores, which have no derivative, the scores.
+TensorId compared(const Graph &graph, TensorId result) {
+  const Tensor &tensor = graph.tensors[result];
+  if (!tensor.computed()) return result;
+  const Op &producer = graph.ops[tensor.producer];
+  return producer.type->name == "ArgMax" ? producer.inputs[0] : result;
+}
+
+} // namespace
+
 void add_loss(Graph &graph, const OperatorSet &operators, LossKind kind) {
   Builder build(graph, operators);
   if (graph.results.empty()) build.fail(fmt::format("graph '{}' has no result that a loss could be of", graph.name));
-  const TensorId output = graph.results.front();
+  const TensorId output = compared(graph, graph.results.front());
   const Shape shape = graph.tensors[output].shape;
   if (!is_real(graph.tensors[output].type) || shape.rank() == 0)
     build.fail(fmt::format("graph '{}': a loss is of real numbers, and '{}' is {} {}", graph.name,

@@ -63,11 +63,14 @@ public:
   /// The sum of a gradient over this copy and those before, whose sum `total` is.
   TensorId accumulate(TensorId gradient, TensorId total) {
     const TensorId own = now_[gradient];
+    const auto added = [&] {
+      return build_.add("Add", {total, own}, {}, build_.fresh(graph_.tensors[gradient].name + ".total"));
+    };
+    if (!graph_.tensors[own].computed()) return added(); // the loss is the parameter itself, or a sum with it
     Op &op = graph_.ops[graph_.tensors[own].producer];
     const std::size_t initial = initial_input(op);
     const bool given = initial < op.inputs.size() && op.inputs[initial] != kNone;
-    if (initial == op.type->inputs.size() || given || !readers_[gradient].empty())
-      return build_.add("Add", {total, own}, {}, build_.fresh(graph_.tensors[gradient].name + ".total"));
+    if (initial == op.type->inputs.size() || given || !readers_[gradient].empty()) return added();
     op.inputs.resize(initial + 1, kNone);
     op.inputs[initial] = total;
     return own;

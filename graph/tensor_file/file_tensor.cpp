@@ -19,8 +19,17 @@ struct TypeFacts {
   std::string_view name;
   std::size_t bytes;
 };
-constexpr std::array<TypeFacts, 6> kTypes{
-    {{"bf16", 2}, {"fp16", 2}, {"fp32", 4}, {"fp64", 8}, {"int32", 4}, {"int64", 8}}}; // in the order of FileType
+constexpr std::array<TypeFacts, 11> kTypes{{{"bf16", 2},
+                                            {"fp16", 2},
+                                            {"fp32", 4},
+                                            {"fp64", 8},
+                                            {"int32", 4},
+                                            {"int64", 8},
+                                            {"uint8", 1},
+                                            {"int8", 1},
+                                            {"uint16", 2},
+                                            {"int16", 2},
+                                            {"bool", 1}}}; // in the order of FileType
 
 template <typename T> T element(const std::string &bytes, std::size_t i) {
   T value;
@@ -47,6 +56,25 @@ float real_element(const FileTensor &tensor, std::size_t i) {
     return static_cast<float>(element<double>(tensor.bytes, i));
   default:
     return element<float>(tensor.bytes, i);
+  }
+}
+
+std::int64_t whole_element(const FileTensor &tensor, std::size_t i) {
+  switch (tensor.type) {
+  case FileType::kInt32:
+    return element<std::int32_t>(tensor.bytes, i);
+  case FileType::kUint8:
+    return element<std::uint8_t>(tensor.bytes, i);
+  case FileType::kInt8:
+    return element<std::int8_t>(tensor.bytes, i);
+  case FileType::kUint16:
+    return element<std::uint16_t>(tensor.bytes, i);
+  case FileType::kInt16:
+    return element<std::int16_t>(tensor.bytes, i);
+  case FileType::kBool:
+    return element<std::uint8_t>(tensor.bytes, i) != 0 ? 1 : 0;
+  default:
+    return element<std::int64_t>(tensor.bytes, i);
   }
 }
 
@@ -90,8 +118,7 @@ std::vector<std::int32_t> indices_of(const FileTensor &tensor) {
     throw std::invalid_argument(fmt::format("is of type {}; whole numbers are wanted", to_string(tensor.type)));
   std::vector<std::int32_t> values(count_of(tensor));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::int64_t value = tensor.type == FileType::kInt32 ? element<std::int32_t>(tensor.bytes, i)
-                                                               : element<std::int64_t>(tensor.bytes, i);
+    const std::int64_t value = whole_element(tensor, i);
     if (value != static_cast<std::int32_t>(value))
       throw std::invalid_argument(fmt::format("has {} for its element {}, more than 32 bits hold", value, i));
     values[i] = static_cast<std::int32_t>(value);

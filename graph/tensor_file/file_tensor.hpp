@@ -12,8 +12,20 @@
 namespace gradweave::graph {
 
 /// Types that files of this project hold or take.
-enum class FileType : std::uint8_t { kBf16, kFp16, kFp32, kFp64, kInt32, kInt64 };
-std::string_view to_string(FileType type); ///< "bf16", "fp16", "fp32", "fp64", "int32", "int64"
+enum class FileType : std::uint8_t {
+  kBf16,
+  kFp16,
+  kFp32,
+  kFp64,
+  kInt32,
+  kInt64,
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kBool
+};
+std::string_view to_string(FileType type); ///< "bf16", "fp16", "fp32", "fp64", "int32", "int64", "uint8", ... "bool"
 std::size_t bytes_of(FileType type);       ///< of an element
 inline bool is_real(FileType type) { return type < FileType::kInt32; }
 

@@ -19,13 +19,18 @@ struct Code {
   std::string_view descr;
   FileType type;
 };
-constexpr std::array<Code, 7> kCodes{{{"<f4", FileType::kFp32},
-                                      {"<f8", FileType::kFp64},
-                                      {"<f2", FileType::kFp16},
-                                      {"<i4", FileType::kInt32},
-                                      {"<i8", FileType::kInt64},
-                                      {"<V2", FileType::kBf16}, // as ml_dtypes writes it
-                                      {"|V2", FileType::kBf16}}};
+constexpr std::array<Code, 12> kCodes{{{"<f4", FileType::kFp32},
+                                       {"<f8", FileType::kFp64},
+                                       {"<f2", FileType::kFp16},
+                                       {"<i4", FileType::kInt32},
+                                       {"<i8", FileType::kInt64},
+                                       {"|u1", FileType::kUint8},
+                                       {"|i1", FileType::kInt8},
+                                       {"<u2", FileType::kUint16},
+                                       {"<i2", FileType::kInt16},
+                                       {"|b1", FileType::kBool},
+                                       {"<V2", FileType::kBf16}, // as ml_dtypes writes it
+                                       {"|V2", FileType::kBf16}}};
 
 std::uint64_t little_endian(std::string_view bytes) {
   std::uint64_t value = 0;
@@ -104,10 +109,11 @@ private:
         header_.entry.type = code.type;
         return;
       }
-    refuse_file(where_,
-                fmt::format("its elements are '{}'; write float32, float64, float16, int32 or int64, little-endian: "
-                            "array.astype('<f4')",
-                            descr));
+    refuse_file(
+        where_,
+        fmt::format("its elements are '{}'; write float32, float64, float16, int32, int64, uint8, int8, uint16, "
+                    "int16 or bool, little-endian: array.astype('<f4')",
+                    descr));
   }
   void order() {
     once(2);

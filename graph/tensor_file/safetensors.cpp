@@ -21,12 +21,17 @@ struct Dtype {
   std::string_view text;
   FileType type;
 };
-constexpr std::array<Dtype, 6> kDtypes{{{"BF16", FileType::kBf16},
-                                        {"F16", FileType::kFp16},
-                                        {"F32", FileType::kFp32},
-                                        {"F64", FileType::kFp64},
-                                        {"I32", FileType::kInt32},
-                                        {"I64", FileType::kInt64}}};
+constexpr std::array<Dtype, 11> kDtypes{{{"BF16", FileType::kBf16},
+                                         {"F16", FileType::kFp16},
+                                         {"F32", FileType::kFp32},
+                                         {"F64", FileType::kFp64},
+                                         {"I32", FileType::kInt32},
+                                         {"I64", FileType::kInt64},
+                                         {"U8", FileType::kUint8},
+                                         {"I8", FileType::kInt8},
+                                         {"U16", FileType::kUint16},
+                                         {"I16", FileType::kInt16},
+                                         {"BOOL", FileType::kBool}}};
 
 /// Notes a key that stands twice, which the JSON library takes without a word.
 class Keys {
@@ -61,7 +66,8 @@ SafetensorsEntry entry_of(const std::string &name, const Json &value, const std:
     return dtype.is_string() && dtype.get<std::string>() == c.text;
   });
   if (code == kDtypes.end())
-    refuse_file(of, fmt::format("dtype {} is not taken; write BF16, F16, F32, F64, I32 or I64", dtype.dump()));
+    refuse_file(of, fmt::format("dtype {} is not taken; write BF16, F16, F32, F64, I64, I32, I16, I8, U16, U8 or BOOL",
+                                dtype.dump()));
   found.entry.type = code->type;
   const Json &shape = field("shape"), &offsets = field("data_offsets");
   if (!are_sizes(shape)) refuse_file(of, "shape is no list of whole numbers");

@@ -57,6 +57,22 @@ constexpr auto kSigmoid = [](std::uint32_t x) {
   Fp32 p;
   return sigmoid(p, x);
 };
+constexpr auto kSin = [](std::uint32_t x) {
+  Fp32 p;
+  return sin(p, x);
+};
+constexpr auto kCos = [](std::uint32_t x) {
+  Fp32 p;
+  return cos(p, x);
+};
+constexpr auto kAtan = [](std::uint32_t x) {
+  Fp32 p;
+  return atan(p, x);
+};
+constexpr auto kRound = [](std::uint32_t x) {
+  Fp32 p;
+  return round(p, x);
+};
 
 } // namespace
 
@@ -68,6 +84,10 @@ float log(float x) { return one(x, kLog); }
 float tanh(float x) { return one(x, kTanh); }
 float erf(float x) { return one(x, kErf); }
 float sigmoid(float x) { return one(x, kSigmoid); }
+float sin(float x) { return one(x, kSin); }
+float cos(float x) { return one(x, kCos); }
+float atan(float x) { return one(x, kAtan); }
+float round(float x) { return one(x, kRound); }
 
 float divide(float a, float b) {
   Fp32 p;
@@ -82,6 +102,10 @@ void log(const float *in, float *out, std::size_t count) { map(in, out, count, k
 void tanh(const float *in, float *out, std::size_t count) { map(in, out, count, kTanh); }
 void erf(const float *in, float *out, std::size_t count) { map(in, out, count, kErf); }
 void sigmoid(const float *in, float *out, std::size_t count) { map(in, out, count, kSigmoid); }
+void sin(const float *in, float *out, std::size_t count) { map(in, out, count, kSin); }
+void cos(const float *in, float *out, std::size_t count) { map(in, out, count, kCos); }
+void atan(const float *in, float *out, std::size_t count) { map(in, out, count, kAtan); }
+void round(const float *in, float *out, std::size_t count) { map(in, out, count, kRound); }
 
 void divide(const float *a, const float *b, float *out, std::size_t count) {
   Fp32 p;

@@ -1,8 +1,10 @@
 #include "sw_models/vector/programs.hpp"
 
+#include "sw_models/functions/circular.hpp"
 #include "sw_models/functions/exponentials.hpp"
 #include "sw_models/functions/random.hpp"
 #include "sw_models/functions/roots.hpp"
+#include "sw_models/functions/rounding.hpp"
 
 namespace gradweave::vector {
 
@@ -33,6 +35,10 @@ const std::vector<FunctionProgram> &function_programs() {
          return unary_program(
              [](Recorder &p, V x) { return f::random_bits(p, f::random_key(0x12345678, 0x9ABCDEF0, 0x0F1E2D3C), x); });
        }},
+      {"sin", 1, [] { return unary_program([](Recorder &p, V x) { return f::sin(p, x); }); }},
+      {"cos", 1, [] { return unary_program([](Recorder &p, V x) { return f::cos(p, x); }); }},
+      {"atan", 1, [] { return unary_program([](Recorder &p, V x) { return f::atan(p, x); }); }},
+      {"round", 1, [] { return unary_program([](Recorder &p, V x) { return f::round(p, x); }); }},
   };
   return programs;
 }

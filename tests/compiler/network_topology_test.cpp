@@ -48,6 +48,17 @@ TEST(NetworkTopology, EachColumnIsAFieldOfItsOwn) {
   EXPECT_EQ(n.layers[0].n, 11U);
 }
 
+/// A column of SCALE-Sim v3.
+TEST(NetworkTopology, SparsityMustBeDense) {
+  const std::string head = "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "
+                           "Strides, Sparsity,\n";
+  const Network n = read(".csv", head + "a, 5, 5, 3, 3, 1, 1, 1, 1:1,\nb, 5, 5, 3, 3, 1, 1, 2, 4:4,\n");
+  ASSERT_EQ(n.layers.size(), 2U);
+  EXPECT_EQ(n.layers[1].conv->stride_width, 2U);
+  EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 1, 1, 1:1,\nb, 5, 5, 3, 3, 1, 1, 1, 2:4,\n"),
+                 ".csv:3: Sparsity = 2:4: layers are computed dense; write 1:1, or leave the column Sparsity out");
+}
+
 TEST(NetworkTopology, BadRowsNameLineFieldAndForm) {
   const std::string head = kHeader;
   EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 1\n"),

@@ -45,6 +45,15 @@ TEST(Loss, IsOfTheFirstResult) {
   EXPECT_THROW(parse_loss("hinge"), std::invalid_argument);
 }
 
+TEST(Loss, OfPlacesIsThatOfTheirScores) {
+  Graph graph = rows();
+  Builder build(graph, operators());
+  graph.results = {build.add("ArgMax", {graph.find("y")}, {{"axis", std::int64_t{-1}}}, "best")};
+  add_loss(graph, operators(), LossKind::kCrossEntropy);
+  verify(graph);
+  EXPECT_EQ(graph.ops.back().inputs[0], graph.find("y"));
+}
+
 TEST(Loss, NeedsNumbers) {
   Graph none = rows();
   none.results.clear();

@@ -97,6 +97,30 @@ TEST_F(TensorFiles, OfSafetensorsAreRead) {
   EXPECT_EQ(tensors[2].elements(), 0U);
 }
 
+/// Images and masks: a byte of 200 is no -56, whatever its sign bit says.
+TEST(FileTensors, OfSmallWholeNumbersAreRead) {
+  const auto read = [](FileType type, const std::string &bytes) {
+    FileTensor tensor;
+    tensor.type = type;
+    tensor.shape = {2};
+    tensor.bytes = bytes;
+    return indices_of(tensor);
+  };
+  using Numbers = std::vector<std::int32_t>;
+  EXPECT_EQ(read(FileType::kUint8, "\xc8\x01"), (Numbers{200, 1}));
+  EXPECT_EQ(read(FileType::kInt8, "\xc8\x01"), (Numbers{-56, 1}));
+  EXPECT_EQ(read(FileType::kUint16, "\x02\xff\x03\x01"), (Numbers{65282, 259}));
+  EXPECT_EQ(read(FileType::kInt16, "\x02\xff\x03\x01"), (Numbers{-254, 259}));
+  EXPECT_EQ(read(FileType::kBool, std::string("\x01\0", 2)), (Numbers{1, 0}));
+}
+
+TEST_F(TensorFiles, OfSmallWholeNumbersAreTold) {
+  for (const char *type : {"|u1", "|i1", "|b1"}) {
+    const std::string header = std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (2,), }";
+    EXPECT_EQ(error("a.npy", npy(header, 2)), "no error") << type;
+  }
+}
+
 /// Bits, NaN and -0 among them, in every format.
 TEST_F(TensorFiles, WhatIsWrittenIsReadBackToTheBit) {
   std::vector<float> values{-0.0F, 1, -2.5, std::numeric_limits<float>::infinity(), std::nanf("5"), 1e-45F};
@@ -142,8 +166,8 @@ TEST_F(TensorFiles, BadNpyFilesAreRefused) {
   EXPECT_EQ(error("a.npy", "NUMPY"), "a.npy: not an .npy file: it does not begin with \\x93NUMPY");
   EXPECT_EQ(error("a.npy", npy(good, 0).substr(0, 30)), "a.npy: the header of the .npy file is cut off or too long");
   EXPECT_EQ(error("a.npy", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8)),
-            "a.npy: its elements are '>f4'; write float32, float64, float16, int32 or int64, little-endian: "
-            "array.astype('<f4')");
+            "a.npy: its elements are '>f4'; write float32, float64, float16, int32, int64, uint8, int8, "
+            "uint16, int16 or bool, little-endian: array.astype('<f4')");
   EXPECT_EQ(error("a.npy", npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,), }", 8)),
             "a.npy: its elements are records; write an array of numbers");
   EXPECT_EQ(error("a.npy", npy("{'descr': '<f4', 'shape': (2,), }", 8)),
@@ -166,8 +190,10 @@ TEST_F(TensorFiles, BadSafetensorsFilesAreRefused) {
             "a.safetensors: tensor 'w' stands in it twice");
   EXPECT_EQ(error("a.safetensors", safetensors("{\"v\":{" + good + "},\"w\":{" + good + "}}", 8)),
             "a.safetensors: tensor 'w' begins at byte 0, and the one before ends at 8");
-  EXPECT_EQ(error("a.safetensors", safetensors(of("\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]"), 2)),
-            "a.safetensors: tensor 'w': dtype \"U8\" is not taken; write BF16, F16, F32, F64, I32 or I64");
+  EXPECT_EQ(
+      error("a.safetensors", safetensors(of("\"dtype\":\"U32\",\"shape\":[2],\"data_offsets\":[0,8]"), 8)),
+      "a.safetensors: tensor 'w': dtype \"U32\" is not taken; write BF16, F16, F32, F64, I64, I32, I16, I8, U16, U8 "
+      "or BOOL");
   EXPECT_EQ(error("a.safetensors", safetensors(of("\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]"), 8)),
             "a.safetensors: tensor 'w': [3] of fp32 are not the bytes 0 to 8");
   EXPECT_EQ(error("a.safetensors", safetensors(of("\"dtype\":\"F32\",\"shape\":[2]"), 8)),

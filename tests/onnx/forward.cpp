@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 
 namespace gradweave::graph {
@@ -35,22 +36,42 @@ std::vector<double> read_values(const std::filesystem::path &file, std::size_t c
   return values;
 }
 
+/// Inputs that follow from others, of whole numbers.
+void set_computed(Execution<Reference> &run, const Graph &graph, const std::map<std::string, InputValues> &fed) {
+  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+    const Tensor &tensor = graph.tensors[id];
+    if (!tensor.function) continue;
+    std::vector<const InputValues *> sources;
+    for (const std::string &name : tensor.function->sources())
+      sources.push_back(&fed.at(name));
+    const InputValues values = tensor.function->compute(sources);
+    if (is_real(tensor.type))
+      run.set(id, {values.real.begin(), values.real.end()});
+    else
+      run.set_index(id, {values.whole.begin(), values.whole.end()});
+  }
+}
+
 void set_inputs(Execution<Reference> &run, const Graph &graph, const std::filesystem::path &directory) {
   std::size_t number = 0;
+  std::map<std::string, InputValues> whole;
   for (TensorId id = 0; id < graph.tensors.size(); ++id) {
     const Tensor &tensor = graph.tensors[id];
     if (tensor.role == Role::kParameter || tensor.role == Role::kState) {
       const std::vector<float> values = initial_values(tensor, 1);
       run.set(id, {values.begin(), values.end()});
     }
-    if (tensor.role != Role::kInput) continue;
+    if (tensor.role != Role::kInput || tensor.function) continue;
     std::vector<double> values = read_values(directory / fmt::format("input{}.bin", number++), tensor.shape.elements());
     if (tensor.origin) values = from_file(*tensor.origin, values);
-    if (is_real(tensor.type))
+    if (is_real(tensor.type)) {
       run.set(id, std::move(values));
-    else
+    } else {
       run.set_index(id, {values.begin(), values.end()});
+      whole[tensor.name].whole.assign(values.begin(), values.end());
+    }
   }
+  set_computed(run, graph, whole);
 }
 
 Json layers_of(const Graph &graph, const std::filesystem::path &file) {

@@ -139,7 +139,8 @@ TEST(RunPage, LeavesOutWhatTheRecordHasNot) {
   untimed["totals"][0]["cycles"] = 0;
   const std::string html = report::run_page(untimed);
   expect_whole(html);
-  for (const char *part : {"id=\"roofline\"", "id=\"engines\"", "id=\"timeline\"", ">cycles<"})
+  for (const char *part :
+       {"id=\"roofline\"", "id=\"engines\"", "id=\"timeline\"", "<dt>cycles<", "scope=\"col\">cycles<"})
     EXPECT_EQ(html.find(part), std::string::npos) << part;
 
   Json stream = run({layer("s", 1000)});

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace gradweave::functions {
 
@@ -149,7 +150,66 @@ struct SigmoidCase {
   static void batch(const float *in, float *out, std::size_t count) { sigmoid(in, out, count); }
 };
 
-using Cases = testing::Types<ReciprocalCase, RsqrtCase, SqrtCase, ExpCase, LogCase, TanhCase, ErfCase, SigmoidCase>;
+struct SinCase {
+  static constexpr const char *kName = "sin";
+  static constexpr const char *kBits = "70deb17bedac4e5275d150a4a9d32d97";
+  static constexpr unsigned kOperations = 20;
+  static constexpr double kBound = 5.2;
+  static constexpr bool kOdd = true;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) { return std::fabs(x) > 0x1p22 ? kNoNumber : std::sin(x); }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return sin(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { sin(in, out, count); }
+};
+
+struct CosCase {
+  static constexpr const char *kName = "cos";
+  static constexpr const char *kBits = "34577f91efcc7a95515f039b29a97fd9";
+  static constexpr unsigned kOperations = 21;
+  static constexpr double kBound = 5.1;
+  static constexpr bool kOdd = false;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) { return std::fabs(x) > 0x1p22 ? kNoNumber : std::cos(x); }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return cos(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { cos(in, out, count); }
+};
+
+struct AtanCase {
+  static constexpr const char *kName = "atan";
+  static constexpr const char *kBits = "5a835a3effdf9263c39d35951f540034";
+  static constexpr unsigned kOperations = 25;
+  static constexpr double kBound = 1.9;
+  static constexpr bool kOdd = true;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) { return std::fabs(x) < 0x1p-12 ? x * (1 - x * x / 3) : std::atan(x); }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return atan(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { atan(in, out, count); }
+};
+
+struct RoundCase {
+  static constexpr const char *kName = "round";
+  static constexpr const char *kBits = "f008865b32eccd3baf2726ed857516a4";
+  static constexpr unsigned kOperations = 6;
+  static constexpr double kBound = 0.5;
+  static constexpr bool kOdd = false; // a zero is +0
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) {
+    const double whole = std::nearbyint(x);
+    return whole == 0 ? 0 : whole;
+  }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return round(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { round(in, out, count); }
+};
+
+/// Of what rises and falls by turns, no step goes the wrong way.
+template <class Case> inline constexpr bool kTurns = std::is_same_v<Case, SinCase> || std::is_same_v<Case, CosCase>;
+
+using Cases = testing::Types<ReciprocalCase, RsqrtCase, SqrtCase, ExpCase, LogCase, TanhCase, ErfCase, SigmoidCase,
+                             SinCase, CosCase, AtanCase, RoundCase>;
 
 struct CaseNames {
   template <class Case> static std::string GetName(int) { return Case::kName; }

@@ -56,6 +56,7 @@ template <class Case> void look_at(std::uint32_t first, const Run &run, Found &f
 
 /// x to run.in's end, all of one sign: |x| ascends, so f must go one way.
 template <class Case> void count_descents(const Run &run, Found &found) {
+  if (kTurns<Case>) return;
   for (std::size_t i = 1; i < kRun; ++i) {
     const bool grows = (run.in[i] > run.in[i - 1]) == Case::kRising;
     found.descents +=

@@ -144,6 +144,11 @@ TEST(N19Values, SpecialOnes) {
   EXPECT_EQ(tanh(p, kMinusZero), kMinusZero);
   EXPECT_EQ(tanh(p, kMinusInfBits), 0xBF800000U);
   EXPECT_EQ(erf(p, kMinusZero), kMinusZero);
+  EXPECT_EQ(sin(p, kMinusZero), kMinusZero);
+  EXPECT_EQ(sin(p, 0x4A800001U), kFp32Nan); // beyond 2^22
+  EXPECT_EQ(cos(p, kMinusZero), kOneBits);
+  EXPECT_EQ(atan(p, kMinusInfBits), 0xBFC90FDBU);
+  EXPECT_EQ(round(p, 0xBF000000U), 0U); // of -1/2 the even one of 0 and -1
 }
 
 // The cores: the same bits where their comments say, up to the ends of those ranges.

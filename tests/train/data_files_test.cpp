@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <set>
 
 namespace gradweave::runtime::train {
@@ -209,6 +210,54 @@ TEST(Synthetic, NumbersThatPartsOfABatchReadAreInTheirRange) {
   const std::vector<Fed> fed = synthetic_feed(forward, 1)->batch(0);
   EXPECT_EQ(std::set<std::int32_t>(fed[0].values.index.begin(), fed[0].values.index.end()),
             (std::set<std::int32_t>{0, 1, 2, 3, 4}));
+}
+
+/// Each element plus so much.
+class Shifted final : public graph::InputFunction {
+public:
+  explicit Shifted(std::int32_t by) : by_(by) {}
+  const std::vector<std::string> &sources() const override { return sources_; }
+  graph::InputValues compute(const std::vector<const graph::InputValues *> &values) const override {
+    graph::InputValues result = *values.at(0);
+    for (std::int32_t &value : result.whole)
+      value += by_;
+    return result;
+  }
+
+private:
+  std::int32_t by_;
+  std::vector<std::string> sources_{"ids"};
+};
+
+/// A graph whose table of 5 rows is read at ids that are moved by so much.
+graph::Graph moved_ids(std::int32_t by) {
+  graph::Graph forward;
+  graph::Builder build(forward, graph::operators());
+  build.input("ids", graph::ElementType::kInt32, {400});
+  const graph::TensorId moved = build.input("moved", graph::ElementType::kInt32, {400});
+  build.set_function(moved, std::make_shared<Shifted>(by));
+  build.add("Gather", {build.parameter("table", {5, 3}, "zeros"), moved}, {{"axis", std::int64_t{0}}}, "rows");
+  return forward;
+}
+
+TEST(Feed, ComputesInputsThatFollowFromOthers) {
+  const graph::Graph forward = moved_ids(0);
+  const std::vector<Fed> fed = synthetic_feed(forward, 1)->batch(0);
+  ASSERT_EQ(fed.size(), 2U);
+  EXPECT_EQ(fed[1].input, forward.find("moved"));
+  EXPECT_EQ(fed[1].values.index, fed[0].values.index);
+  EXPECT_EQ(std::set<std::int32_t>(fed[0].values.index.begin(), fed[0].values.index.end()),
+            (std::set<std::int32_t>{0, 1, 2, 3, 4}));
+}
+
+/// What is looked up must be there: 3 + 0 and 3 + 1 are.
+TEST(Synthetic, NumbersAreSmallerWhereWhatIsComputedOfThemIsOutOfRange) {
+  const graph::Graph forward = moved_ids(3), never = moved_ids(5);
+  const std::vector<Fed> fed = synthetic_feed(forward, 1)->batch(0);
+  EXPECT_EQ(std::set<std::int32_t>(fed[1].values.index.begin(), fed[1].values.index.end()),
+            (std::set<std::int32_t>{3, 4}));
+  const auto feed = synthetic_feed(never, 1);
+  EXPECT_THROW(feed->batch(0), DataError);
 }
 
 /// Keys are no data: the seed, and the number of the batch.

@@ -37,9 +37,10 @@ void expect_error(const CommandResult &r, int code, const std::string &message) 
 }
 
 TEST_F(ValidateCommand, WantsExactlyOneMode) {
-  expect_error(validate({}), 2, "0 of stream files, --model, --random, --corpus and --compare are given");
+  expect_error(validate({}), 2, "0 of stream files, --model, --random, --graphs, --corpus and --compare are given");
   expect_error(validate({"--model", "bert_tiny", "--random", "3"}), 2, "2 of stream files");
   expect_error(validate({"--corpus", "quick", "x.gws"}), 2, "2 of stream files");
+  expect_error(validate({"--graphs", "3", "--random", "3"}), 2, "2 of stream files");
 }
 
 TEST_F(ValidateCommand, BadArgumentsAreNamed) {

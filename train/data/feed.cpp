@@ -2,6 +2,7 @@
 
 #include "base/random/keyed_random.hpp"
 #include "graph/ir/operator.hpp"
+#include "train/data/computed_inputs.hpp"
 #include "train/data/dropout_keys.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,8 @@ std::vector<TensorId> inputs_of(const Graph &graph) {
   const std::vector<TensorId> keys = dropout_keys(graph);
   std::vector<TensorId> inputs;
   for (TensorId id = 0; id < graph.tensors.size(); ++id)
-    if (graph.tensors[id].role == graph::Role::kInput && std::find(keys.begin(), keys.end(), id) == keys.end())
+    if (graph.tensors[id].role == graph::Role::kInput && !graph.tensors[id].function &&
+        std::find(keys.begin(), keys.end(), id) == keys.end())
       inputs.push_back(id);
   return inputs;
 }
@@ -28,9 +30,9 @@ std::vector<TensorId> inputs_of(const Graph &graph) {
 class ImageFeed final : public Feed {
 public:
   ImageFeed(const Graph &forward, const Dataset &data, std::uint64_t seed, bool shuffle)
-      : data_(data), seed_(seed), shuffle_(shuffle) {
+      : forward_(forward), data_(data), seed_(seed), shuffle_(shuffle) {
     for (const TensorId id : inputs_of(forward)) {
-      TensorId &place = graph::is_real(forward.tensors[id].type) ? images_ : labels_;
+      TensorId &place = graph::is_real(forward.tensors[id].type) || is_pixels(id) ? images_ : labels_;
       if (place != kNone)
         throw DataError(fmt::format("graph '{}' has inputs '{}' and '{}'; images and labels fill one each: use --data "
                                     "synthetic for it",
@@ -48,16 +50,24 @@ public:
     fed[0].input = images_;
     fed[1].input = labels_;
     const std::size_t each = data_.pixels_each();
-    fed[0].values.real.resize(batch_ * each);
+    const bool pixels = is_pixels(images_);
+    if (pixels)
+      fed[0].values.index.resize(batch_ * each);
+    else
+      fed[0].values.real.resize(batch_ * each);
     fed[1].values.index.resize(batch_);
     const std::vector<std::uint32_t> &order = order_of(number / batches_an_epoch());
     for (std::size_t i = 0; i < batch_; ++i) {
       const std::size_t image =
           shuffle_ ? order[number % batches_an_epoch() * batch_ + i] : (number * batch_ + i) % data_.count();
-      const std::uint8_t *pixels = data_.pixels.data() + image * each;
-      std::transform(pixels, pixels + each, fed[0].values.real.data() + i * each, as_real);
+      const std::uint8_t *bytes = data_.pixels.data() + image * each;
+      if (pixels)
+        std::copy(bytes, bytes + each, fed[0].values.index.data() + i * each);
+      else
+        std::transform(bytes, bytes + each, fed[0].values.real.data() + i * each, as_real);
       fed[1].values.index[i] = data_.labels[image];
     }
+    add_computed(forward_, fed);
     return fed;
   }
 
@@ -66,6 +76,9 @@ public:
   }
 
 private:
+  /// Whether an input takes bytes as an image has them.
+  bool is_pixels(TensorId id) const { return forward_.tensors[id].below == 256; }
+
   void check(const Graph &forward) {
     const graph::Tensor &images = forward.tensors[images_], &labels = forward.tensors[labels_];
     batch_ = labels.shape.elements();
@@ -89,6 +102,7 @@ private:
     return order_;
   }
 
+  const Graph &forward_;
   const Dataset &data_;
   std::uint64_t seed_;
   bool shuffle_;
@@ -115,6 +129,24 @@ public:
   }
 
   std::vector<Fed> batch(std::uint64_t number) const override {
+    // What is computed of whole numbers must be within the range of its readers: smaller ones, until it is.
+    for (std::uint32_t divisor = 1;; divisor *= 2) {
+      std::vector<Fed> fed = drawn(number, divisor);
+      add_computed(forward_, fed);
+      const auto off = std::find_if(fed.begin(), fed.end(), [this](const Fed &f) { return !in_range(f); });
+      if (off == fed.end()) return fed;
+      if (divisor > largest_range())
+        throw DataError(fmt::format("input '{}' is computed of others and is beyond what its readers take, be these 0; "
+                                    "give data by --input",
+                                    forward_.tensors[off->input].name));
+    }
+  }
+
+  std::uint64_t batches_an_epoch() const override { return 0; }
+
+private:
+  /// Random values of what is fed; whole numbers of their range, divided by so much.
+  std::vector<Fed> drawn(std::uint64_t number, std::uint32_t divisor) const {
     std::vector<Fed> fed(inputs_.size());
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const graph::Tensor &tensor = forward_.tensors[inputs_[i]];
@@ -128,16 +160,23 @@ public:
       } else {
         fed[i].values.index.resize(count);
         for (std::size_t e = 0; e < count; ++e)
-          fed[i].values.index[e] = static_cast<std::int32_t>(random.below(range_[i], e));
+          fed[i].values.index[e] =
+              static_cast<std::int32_t>(random.below(std::max<std::uint32_t>(1, range_[i] / divisor), e));
       }
     }
     return fed;
   }
 
-  std::uint64_t batches_an_epoch() const override { return 0; }
+  bool in_range(const Fed &fed) const {
+    if (!forward_.tensors[fed.input].function) return true;
+    const auto range = static_cast<std::int64_t>(range_by_readers(fed.input));
+    return range == 0 || std::all_of(fed.values.index.begin(), fed.values.index.end(),
+                                     [range](std::int32_t v) { return v >= 0 && v < range; });
+  }
 
-private:
-  /// The smallest of all its readers'; 0: none tells.
+  std::uint32_t largest_range() const { return *std::max_element(range_.begin(), range_.end()); }
+
+  /// The smallest of all its readers', and of what is computed of it; 0: none tells.
   std::uint32_t range_by_readers(TensorId id) const {
     std::uint32_t range = 0;
     const auto take = [&](std::uint32_t found) {
@@ -148,22 +187,38 @@ private:
         if (op.inputs[i] != id) continue;
         const auto &spec = op.type->inputs[std::min(i, op.type->inputs.size() - 1)];
         if (spec.takes != graph::Takes::kIndex) continue;
+        if (op.type->name == "Where") take(2);                                         // the condition
         const bool passes_on = op.type->outputs.front().gives == graph::Gives::kIndex; // as parts of a batch are
         if (!passes_on && i > 0 && op.inputs[0] != kNone) take(range_by(forward_, op));
         for (const TensorId output : op.outputs)
           if (passes_on && output != kNone) take(range_by_readers(output));
       }
+    for (const TensorId computed : computed_of(id))
+      take(range_by_readers(computed));
     return range;
   }
 
+  /// Inputs that follow from one.
+  std::vector<TensorId> computed_of(TensorId id) const {
+    std::vector<TensorId> computed;
+    for (TensorId other = 0; other < forward_.tensors.size(); ++other) {
+      if (!forward_.tensors[other].function) continue;
+      const std::vector<std::string> &sources = forward_.tensors[other].function->sources();
+      if (std::find(sources.begin(), sources.end(), forward_.tensors[id].name) != sources.end())
+        computed.push_back(other);
+    }
+    return computed;
+  }
+
   std::uint32_t range_of(TensorId id) const {
-    const std::uint32_t range = range_by_readers(id);
-    if (range == 0)
-      throw DataError(fmt::format("{}input '{}' holds whole numbers, and no reader tells which: none looks them up or "
-                                  "takes them for labels; use it in the network, or remove it",
-                                  forward_.tensors[id].where.empty() ? "" : forward_.tensors[id].where + ": ",
-                                  forward_.tensors[id].name));
-    return range;
+    const graph::Tensor &tensor = forward_.tensors[id];
+    if (const std::uint32_t range = range_by_readers(id); range != 0)
+      return tensor.below == 0 ? range : std::min(range, tensor.below);
+    if (tensor.below != 0) return tensor.below;
+    if (!computed_of(id).empty()) return 2; // no ids: a mask
+    throw DataError(fmt::format("{}input '{}' holds whole numbers, and no reader tells which: none looks them up or "
+                                "takes them for labels; use it in the network, or remove it",
+                                tensor.where.empty() ? "" : tensor.where + ": ", tensor.name));
   }
 
   const Graph &forward_;

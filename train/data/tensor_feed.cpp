@@ -2,6 +2,7 @@
 
 #include "graph/ir/operator.hpp"
 #include "train/data/arrangement.hpp"
+#include "train/data/computed_inputs.hpp"
 #include "train/data/dropout_keys.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ public:
     if (input.there()) read(input, false);
     if (target.there()) read(target, true);
     for (TensorId id = 0; id < forward.tensors.size(); ++id)
-      if (forward.tensors[id].role == graph::Role::kInput && values_.count(id) == 0 && !is_key(id))
+      if (is_given(id) && values_.count(id) == 0 && !is_key(id))
         throw DataError(fmt::format("input '{}' of graph '{}' is given nowhere; give it by {}",
                                     forward.tensors[id].name, forward.name, id == target_ ? "--target" : "--input"));
   }
@@ -49,12 +50,17 @@ public:
       else
         fed.values.index = slice(tensor, values.index, first, count);
     }
+    add_computed(forward_, all);
     return all;
   }
 
   std::uint64_t batches_an_epoch() const override { return batches_; }
 
 private:
+  /// Of an input: it does not follow from others.
+  bool is_given(TensorId id) const {
+    return forward_.tensors[id].role == graph::Role::kInput && !forward_.tensors[id].function;
+  }
   bool is_key(TensorId id) const { return std::find(keys_.begin(), keys_.end(), id) != keys_.end(); }
 
   template <typename T>
@@ -85,7 +91,7 @@ private:
   TensorId input_of(const std::string &name, bool target) const {
     TensorId only = kNone;
     for (TensorId id = 0; id < forward_.tensors.size(); ++id) {
-      if (forward_.tensors[id].role != graph::Role::kInput) continue;
+      if (!is_given(id)) continue;
       if (forward_.tensors[id].name == name) return id;
       if (!target && id != target_ && !is_key(id)) only = only == kNone ? id : forward_.tensors.size();
     }
@@ -119,8 +125,7 @@ private:
   std::string names() const {
     std::string text;
     for (TensorId id = 0; id < forward_.tensors.size(); ++id)
-      if (forward_.tensors[id].role == graph::Role::kInput)
-        text += fmt::format("{}'{}'", text.empty() ? "" : ", ", forward_.tensors[id].name);
+      if (is_given(id)) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", forward_.tensors[id].name);
     return text;
   }
 

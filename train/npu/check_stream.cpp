@@ -127,10 +127,12 @@ std::string check_stream(const StepStream &stream, const graph::Graph &graph, co
   MemoryOrder memory(memory_bytes);
   SectionMemory inside;
   std::uint32_t section = 0;
+  if (!stream.sections.empty()) hazards.begin_section(0, !stream.sections[0].has_gaps);
   for (std::size_t i = 0; i < stream.commands.size(); ++i) {
     if (i == stream.sections[section].first + stream.sections[section].count) {
       ++section;
       inside.begin_section();
+      hazards.begin_section(i, !stream.sections[section].has_gaps);
     }
     std::string problem;
     const isa::ErrorCode error = isa::check_command(stream.commands[i], limits);

@@ -1,7 +1,7 @@
 // Whether a step's stream is safe whatever the timing, from its commands alone.
 #pragma once
 
-#include "train/npu/step_stream.hpp"
+#include "train/npu/step_sections.hpp"
 
 #include <string>
 

@@ -58,7 +58,7 @@ public:
            const Keeps &keeps, const std::set<OpId> &apart)
       : graph_(graph), consumers_(graph.consumers()), products_(products), views_(views), npu_(npu), options_(options),
         keeps_(keeps), order_(order_step(graph, products, views, groups, {}, apart)),
-        memory_(plan_memory({graph, order_, views})), finder_(graph, products, views, groups),
+        memory_(plan_memory({graph, order_, views})), finder_(graph, products, views, groups, apart),
         machines_(compiler::without_epilogue_room(npu)), caches_(machines_.size()), timed_(npu),
         is_operator_(graph.ops.size()) {
     for (const Station &station : order_.stations)
@@ -89,11 +89,13 @@ public:
       }
       all.epilogues.push_back(std::move(choice.epilogues));
     }
+    all.displaced = displaced_;
     return all;
   }
 
 private:
   static constexpr std::uint64_t kStreamRoom = std::uint64_t{1} << 30;
+  static constexpr std::size_t kMostNeighbours = 128;
   /// Epilogues are tried at each length up to this, and at doubled ones and whole beyond it.
   static constexpr std::size_t kEachLength = 16;
 
@@ -246,8 +248,12 @@ private:
     std::vector<EpilogueJobs> jobs;
     for (const PassEpilogue &epilogue : epilogues)
       jobs.push_back(epilogue_jobs(graph_, consumers_, pass, epilogue, views_, keeps_));
-    return with_epilogues(place_product(pass, compiled, graph_, memory_).commands, compiled, jobs, memory_,
-                          room(variant), npu_);
+    try {
+      return with_epilogues(place_product(pass, compiled, graph_, memory_).commands, compiled, jobs, memory_,
+                            room(variant), npu_);
+    } catch (const InPlaceConflict &) {
+      return {};
+    }
   }
 
   static std::set<OpId> ops_of(const std::vector<PassEpilogue> &epilogues) {
@@ -288,16 +294,19 @@ private:
     return key;
   }
 
-  /// The operators of their stations that hand values on to them, or get values from them, however far, and themselves.
+  /// The operators of their stations that hand values on to them, or get values from them, and themselves: the nearest
+  /// ones, as what is far away is the same whatever is chosen.
   std::vector<OpId> neighbours(std::set<OpId> found) const {
-    std::vector<OpId> waiting(found.begin(), found.end());
+    std::deque<OpId> waiting(found.begin(), found.end());
+    const std::size_t most = found.size() + kMostNeighbours;
     const auto add = [&](OpId op, OpId next_to) {
-      if (is_operator_[op] && order_.station_of[op] == order_.station_of[next_to] && found.insert(op).second)
+      if (found.size() < most && is_operator_[op] && order_.station_of[op] == order_.station_of[next_to] &&
+          found.insert(op).second)
         waiting.push_back(op);
     };
     while (!waiting.empty()) {
-      const OpId op = waiting.back();
-      waiting.pop_back();
+      const OpId op = waiting.front();
+      waiting.pop_front();
       for (const TensorId id : graph_.ops[op].inputs)
         if (id != kNone && graph_.tensors[id].computed()) add(graph_.tensors[id].producer, op);
       for (const TensorId id : graph_.ops[op].outputs)
@@ -308,9 +317,18 @@ private:
     return {found.begin(), found.end()};
   }
 
-  /// Of operators by themselves.
+  /// Of operators by themselves: each station's are a section.
   std::uint64_t cycles_of(const std::vector<OpId> &ops) {
-    if (ops.empty()) return 0;
+    std::map<std::uint32_t, std::vector<OpId>> stations;
+    for (const OpId op : ops)
+      stations[order_.station_of[op]].push_back(op);
+    std::uint64_t sum = 0;
+    for (const auto &[station, of_station] : stations)
+      sum += cycles_of_section(of_station);
+    return sum;
+  }
+
+  std::uint64_t cycles_of_section(const std::vector<OpId> &ops) {
     if (const auto known = alone_.find(ops); known != alone_.end()) return known->second;
     compiler::OpJobs jobs = compiler::lower_ops(graph_, consumers_, ops, {}, keeps_);
     std::vector<std::uint64_t> addresses;
@@ -320,7 +338,13 @@ private:
       addresses.push_back(value.tensor == kNone ? scratch : memory_.places[value.tensor].address);
       if (value.tensor == kNone) scratch += value.elements * graph::bytes_of(value.type);
     }
-    fit_in_place(jobs, addresses, graph_.ops[ops.front()].name);
+    try {
+      fit_in_place(jobs, addresses, graph_.ops[ops.front()].name);
+    } catch (const InPlaceConflict &conflict) {
+      if (!displaced_.insert(conflict.written()).second) throw;
+      memory_ = plan_memory({graph_, order_, views_, {}, false, displaced_});
+      return cycles_of_section(ops);
+    }
     return alone_[ops] = cycles(compiler::job_commands(jobs, addresses, npu_));
   }
 
@@ -348,8 +372,9 @@ private:
   const Machine &npu_;
   const compiler::CompileOptions &options_;
   const Keeps &keeps_;
-  StepOrder order_;   ///< without epilogues
-  StepMemory memory_; ///< of all tensors
+  StepOrder order_;              ///< without epilogues
+  std::set<TensorId> displaced_; ///< next values that cannot take the places of those before
+  StepMemory memory_;            ///< of all tensors
   EpilogueFinder finder_;
   std::vector<Machine> machines_; ///< with less of the scratchpad
   compiler::CompileCache cache_;

@@ -16,6 +16,7 @@ struct CompiledPasses {
   std::vector<compiler::Compiled> compiled;
   Epilogues epilogues;                       ///< of each pass
   std::vector<compiler::EpilogueRoom> rooms; ///< of each pass that has epilogues: what it was compiled without
+  std::set<graph::TensorId> displaced;       ///< next values that were found not to take the places of those before
 };
 
 /// Gives a pass the epilogues with which a step takes the fewest cycles, by the timing model, each section alone: the

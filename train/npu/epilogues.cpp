@@ -24,6 +24,8 @@ using graph::Op;
 using graph::OpId;
 using graph::TensorId;
 
+constexpr std::size_t kMostOps = 64; ///< of an epilogue: a tile waits for all of them
+
 /// What each tensor is that has the same elements in the same order: itself, or what it is a view of.
 std::vector<TensorId> same_as(const Graph &graph, const Views &views) {
   std::vector<TensorId> same(graph.tensors.size());
@@ -45,7 +47,7 @@ void join_views(compiler::OpJobs &jobs, const std::vector<TensorId> &same) {
   for (std::size_t v = 0; v < jobs.values.size(); ++v) {
     const TensorId id = jobs.values[v].tensor;
     names.push_back(id == kNone ? v : first.try_emplace(same[id], v).first->second);
-    if (id != kNone) jobs.values[v].tensor = same[id];
+    if (id != kNone) jobs.values[v].tensor = names[v] == v ? same[id] : kNone; // nobody names the others any more
   }
   for (compiler::JobStep &step : jobs.steps)
     if (auto *job = std::get_if<compiler::VectorJob>(&step))
@@ -96,14 +98,14 @@ bool leaves_operands(const std::vector<isa::Command> &with, const compiler::Epil
 } // namespace
 
 EpilogueFinder::EpilogueFinder(const Graph &graph, const ProductPlan &products, const Views &views,
-                               const std::vector<compiler::ItemGroup> &groups)
+                               const std::vector<compiler::ItemGroup> &groups, const std::set<OpId> &apart)
     : graph_(graph), products_(products), consumers_(graph.consumers()), same_(same_as(graph, views)),
       alike_(same_.size()), free_(graph.ops.size()), at_(graph.ops.size()) {
   for (TensorId id = 0; id < same_.size(); ++id)
     alike_[same_[id]].push_back(id);
   for (OpId op = 0; op < graph.ops.size(); ++op) {
     at_[op] = op;
-    free_[op] = compiler::has_jobs(*graph.ops[op].type);
+    free_[op] = compiler::has_jobs(*graph.ops[op].type) && apart.count(op) == 0;
   }
   for (const ProductPass &pass : products.passes)
     for (const OpId op : pass.ops) {
@@ -166,7 +168,7 @@ std::vector<OpId> EpilogueFinder::ops_behind(const ProductPass &pass, const Plac
   const auto is_taken = [&others](OpId op) {
     return std::any_of(others.begin(), others.end(), [op](const PassEpilogue &other) { return has(other.ops, op); });
   };
-  while (!waiting.empty()) {
+  while (!waiting.empty() && ops.size() < kMostOps) {
     const OpId op = *waiting.begin();
     waiting.erase(waiting.begin());
     if (!free_[op] || is_taken(op) || !can_follow(graph_.ops[op], pass, given) || !is_local(graph_.ops[op], given) ||

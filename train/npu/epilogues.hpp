@@ -20,8 +20,9 @@ namespace gradweave::runtime::train {
 class EpilogueFinder {
 public:
   /// References must outlive this.
+  /// `apart`: as of order_step().
   EpilogueFinder(const graph::Graph &graph, const ProductPlan &products, const Views &views,
-                 const std::vector<compiler::ItemGroup> &groups);
+                 const std::vector<compiler::ItemGroup> &groups, const std::set<graph::OpId> &apart = {});
 
   /// Of a pass, those that no pass has taken: one for each of its results that has such. Any first ones of an
   /// epilogue's operators may be taken, too.
@@ -65,7 +66,7 @@ EpilogueJobs epilogue_jobs(const graph::Graph &graph, const graph::Consumers &co
 
 /// The commands of a compiled pass, on the tensors of the graph (place_product()), with its epilogues. Empty if these
 /// do not fit, or one writes over an operand before the product has read it. `room`: what the pass was compiled
-/// without.
+/// without. Throws InPlaceConflict.
 std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &commands, const compiler::Compiled &compiled,
                                          const std::vector<EpilogueJobs> &epilogues, const StepMemory &memory,
                                          const compiler::EpilogueRoom &room, const NpuConfig &npu);

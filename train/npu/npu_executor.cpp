@@ -79,7 +79,7 @@ StepResult NpuExecutor::run_step(const std::vector<std::vector<Fed>> &batches, c
                                  Living &living, Living &device_living) {
   StepResult result;
   Values golden = begin(batches, constants, living);
-  make_stream(golden, result);
+  make_stream(golden);
   if (result.ok() && has_data(backend_)) fill(golden, device_living);
   if (result.ok()) run(result);
   if (result.ok()) compare_all(golden, result);
@@ -90,7 +90,7 @@ StepResult NpuExecutor::run_step(const std::vector<std::vector<Fed>> &batches, c
   return result;
 }
 
-void NpuExecutor::make_stream(const Values &golden, StepResult &result) {
+void NpuExecutor::make_stream(const Values &golden) {
   const bool again = !planned_->index_tensors().empty();
   if (!stream_.commands.empty() && !again) return;
   StepIndices indices(step().graph.tensors.size(), nullptr);
@@ -99,11 +99,7 @@ void NpuExecutor::make_stream(const Values &golden, StepResult &result) {
     indices[id] = &row_numbers_[id];
   }
   stream_ = planned_->stream(indices);
-  if (const std::string problem = check_stream(stream_, step().graph, device_.config(), planned_->memory_bytes());
-      !problem.empty())
-    result.failures.push_back(fmt::format("the step's stream is not safe: {}", problem));
-  else if (backend_ == Backend::kRtl)
-    predicted_ = timing::run(device_.config(), stream_.commands);
+  if (backend_ == Backend::kRtl) predicted_ = timing::run(device_.config(), stream_.commands);
 }
 
 void NpuExecutor::write(TensorId id, const graph::Buffer<graph::Contract> &values) {

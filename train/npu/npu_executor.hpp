@@ -61,7 +61,7 @@ private:
                       Living &device_living);
   void fill(const Values &golden, const Living &device_living);
   void write(graph::TensorId id, const graph::Buffer<graph::Contract> &values);
-  void make_stream(const Values &golden, StepResult &result);
+  void make_stream(const Values &golden);
   void run(StepResult &result);
   void take_times(StepResult &result);
   void check_times(const std::vector<timing::CommandTimes> &times, const Counters &counters, StepResult &result) const;

@@ -8,6 +8,8 @@
 #include "graph/ir/error.hpp"
 #include "graph/ir/product.hpp"
 #include "train/data/tensor_bytes.hpp"
+#include "train/npu/check_flow.hpp"
+#include "train/npu/check_stream.hpp"
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/order/in_place.hpp"
@@ -31,7 +33,8 @@ using graph::OpId;
 using graph::TensorId;
 
 constexpr std::uint64_t kBarrierCommands = 2;
-constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
+constexpr std::uint64_t kStreamAlignment = 4096; ///< of a stream behind the tensors (Device::submit())
+constexpr std::uint64_t kCommandsOfARow = 128;   ///< at most: a row of an embedding is moved, added to and updated
 
 /// The operators of a run, each once: "Add + LayerNormalization + Cast".
 std::string names_of(const graph::Graph &graph, const std::vector<OpId> &ops) {
@@ -63,12 +66,6 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
 }
 
 } // namespace
-
-const StepSection &StepStream::section_of(std::size_t command) const {
-  const auto behind = std::upper_bound(sections.begin(), sections.end(), command,
-                                       [](std::size_t at, const StepSection &s) { return at < s.first; });
-  return *std::prev(behind);
-}
 
 ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
   PlanOptions options;
@@ -111,15 +108,17 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
   try {
     compile(options);
     lower();
+    take_constants();
+    place(false);
+    if (room() > npu.memory.size_bytes && !keep_all) place(true);
   } catch (const graph::GraphDefect &) {
     throw;
   } catch (const graph::GraphError &error) { // an op whose operator has jobs, and which has none
     refuse(error.what());
+  } catch (const compiler::JobCommandsError &error) { // too small a scratchpad
+    refuse(error.what());
   }
-  take_constants();
-  place(false);
-  if (room() > npu.memory.size_bytes && !keep_all) place(true);
-  check_memory(memory_bytes_ + known_commands() * isa::kCommandBytes, npu);
+  check_memory(compiler::round_up(memory_bytes_, kStreamAlignment) + known_commands() * isa::kCommandBytes, npu);
   compile_seconds_ = stopwatch.wall_seconds();
 }
 
@@ -134,7 +133,7 @@ std::uint64_t StepPlan::room() const {
   std::uint64_t commands = known_commands();
   for (const TensorId id : index_tensors_)
     commands += step_.graph.tensors[id].shape.elements() * kCommandsOfARow;
-  return memory_bytes_ + commands * isa::kCommandBytes;
+  return compiler::round_up(memory_bytes_, kStreamAlignment) + commands * isa::kCommandBytes;
 }
 
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
@@ -164,9 +163,20 @@ void StepPlan::lower() {
   }
 }
 
-/// Places for all tensors, and the sections that follow from them.
+/// Places for all tensors, and the sections that follow from them. A next value over which jobs still read the one
+/// before gets a place of its own.
 void StepPlan::place(bool reuse) {
-  memory_ = plan_memory({step_.graph, order_, views_, inside_, reuse});
+  for (;;) {
+    memory_ = plan_memory({step_.graph, order_, views_, inside_, reuse, displaced_});
+    try {
+      return make_sections();
+    } catch (const InPlaceConflict &conflict) {
+      if (!displaced_.insert(conflict.written()).second) throw;
+    }
+  }
+}
+
+void StepPlan::make_sections() {
   memory_bytes_ = memory_.scratch;
   parts_.clear();
   index_tensors_.clear();
@@ -192,6 +202,7 @@ void StepPlan::compile(const compiler::CompileOptions &options) {
   compiled_ = std::move(passes.compiled);
   epilogues_ = std::move(passes.epilogues);
   rooms_ = std::move(passes.rooms);
+  displaced_ = std::move(passes.displaced);
   order_ = order_step(step_.graph, products_, views_, items_.groups(), epilogues_, apart);
   multiply_adds_ = items_.multiply_adds();
   for (const compiler::Compiled &compiled : compiled_)
@@ -210,45 +221,52 @@ void StepPlan::add_pass(std::size_t index) {
   std::vector<OpId> ops = pass.ops;
   for (const PassEpilogue &epilogue : epilogues_[index])
     ops.insert(ops.end(), epilogue.ops.begin(), epilogue.ops.end());
-  if (!epilogues_[index].empty())
+  if (!epilogues_[index].empty()) {
     section.commands =
         with_epilogues(section.commands, compiled_[index], epilogue_jobs_[index], memory_, rooms_[index], npu_);
-  add_staged(section.before, pass.when());
-  parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
-  add_staged(section.behind, pass.when());
+    if (section.commands.empty())
+      throw graph::GraphDefect(fmt::format("{}: operators that were to run on its tiles cannot; please report this, "
+                                           "with the graph",
+                                           step_.graph.ops[pass.when()].name));
+  }
+  add_staged(section.before, pass);
+  parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false, ops});
+  add_staged(section.behind, pass);
 }
 
 void StepPlan::add_items(std::size_t group) {
   const std::vector<OpId> &ops = items_.groups()[group].ops;
-  parts_.push_back({ops.back(), names_of(step_.graph, ops), items_.commands(group, step_.graph, memory_), false});
+  parts_.push_back({ops.back(), names_of(step_.graph, ops), items_.commands(group, step_.graph, memory_), false, ops});
 }
 
-void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
+void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, const ProductPass &pass) {
+  const OpId op = pass.when();
   for (const StagedMatrix &matrix : staged)
     parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
-                      commands_of(matrix.jobs, matrix.addresses), false});
+                      commands_of(matrix.jobs, matrix.addresses), false, pass.ops});
 }
 
 void StepPlan::add_operators(std::size_t index) {
   const Station &station = order_.stations[index];
   const std::string what = names_of(step_.graph, station.ops);
-  if (!station.by_indices) return add_jobs(jobs_[index], station.ops.back(), what);
+  if (!station.by_indices) return add_jobs(jobs_[index], station.ops, what);
   const OpId op = station.ops.front();
   const std::vector<TensorId> numbers = row_numbers_of(op);
   note_indices(op);
   reserve_scratch(op);
   const bool fed =
       std::any_of(numbers.begin(), numbers.end(), [this](TensorId id) { return constants_.count(id) == 0; });
-  Part part{op, what, {}, fed};
+  Part part{op, what, {}, fed, {op}};
   if (!fed) part.commands = commands_by_indices(op, {}, memory_bytes_);
   parts_.push_back(std::move(part));
 }
 
-void StepPlan::add_jobs(OpJobs jobs, OpId op, const std::string &what) {
+void StepPlan::add_jobs(OpJobs jobs, const std::vector<OpId> &ops, const std::string &what) {
+  const OpId op = ops.back();
   const std::vector<std::uint64_t> addresses = addresses_of(jobs, memory_bytes_);
   fit_in_place(jobs, addresses, step_.graph.ops[op].name);
   for (std::vector<isa::Command> &commands : job_sections_.of(jobs, addresses))
-    parts_.push_back({op, what, std::move(commands), false});
+    parts_.push_back({op, what, std::move(commands), false, ops});
 }
 
 /// Values are the inputs and the output, of a product the first two.
@@ -262,10 +280,13 @@ void StepPlan::add_areas(OpId id) {
   addresses.push_back(memory_.places[op.outputs[0]].address);
   const compiler::SectionSemaphores semaphores = section_semaphores(npu_);
   parts_.push_back(
-      {id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
+      {id,
+       std::string(op.type->name) + (depthwise ? " depthwise" : ""),
        depthwise ? depthwise_commands_of(step_.graph, op, addresses, npu_, {{semaphores.areas, 0}, semaphores.strips})
                  : compiler::section_commands(pooling->second, addresses, npu_, semaphores.areas),
-       false});
+       false,
+       {id},
+       true});
 }
 
 /// Constants that number rows.
@@ -383,11 +404,34 @@ StepStream StepPlan::stream(const StepIndices &indices) const {
       for (const isa::Command &command : barrier(npu_))
         stream.commands.push_back(command);
     stream.commands.insert(stream.commands.end(), commands.begin(), commands.end());
-    stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
+    stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first, part.ops, part.has_gaps});
+  }
+  if (stream.commands.empty()) { // of a step that has no op
+    for (const isa::Command &command : barrier(npu_))
+      stream.commands.push_back(command);
+    stream.sections.push_back({kNone, "no operators", 0, stream.commands.size()});
   }
   if (end > memory_bytes_) throw std::logic_error("a step's jobs have more values between them than results");
-  check_memory(memory_bytes_ + stream.commands.size() * isa::kCommandBytes, npu_);
+  check_memory(compiler::round_up(memory_bytes_, kStreamAlignment) + stream.commands.size() * isa::kCommandBytes, npu_);
+  check(stream);
   return stream;
+}
+
+void StepPlan::check(const StepStream &stream) const {
+  std::string problem = check_stream(stream, step_.graph, npu_, memory_bytes_);
+  if (problem.empty()) problem = check_flow(stream, flow());
+  if (!problem.empty())
+    throw graph::GraphDefect(
+        fmt::format("the step's stream is wrong: {}; please report this, with the graph", problem));
+}
+
+FlowPlan StepPlan::flow() const {
+  return {step_.graph, views_, memory_, memory_bytes_, [this](OpId id) {
+            const std::vector<TensorId> &outputs = step_.graph.ops[id].outputs;
+            const auto is_over = [this](TensorId t) { return t != kNone && memory_.places[t].owner != t; };
+            return rows_of(id) != kNone || (order_.stations[order_.station_of[id]].by_indices &&
+                                            std::any_of(outputs.begin(), outputs.end(), is_over));
+          }};
 }
 
 } // namespace gradweave::runtime::train

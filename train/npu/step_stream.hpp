@@ -13,29 +13,18 @@
 #include "train/npu/plan/product_section.hpp"
 #include "train/npu/plan/step_memory.hpp"
 #include "train/npu/pooling_sections.hpp"
+#include "train/npu/step_sections.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace gradweave::runtime::train {
-
-/// Commands of an op, or of what is staged for it, one behind another in the stream.
-struct StepSection {
-  graph::OpId op = graph::kNone; ///< of a pass of several the last; kNone: moves of next values at the end
-  std::string what;              ///< operators, and the part in the op if it is one: "Gemm", "Gemm staging"
-  std::size_t first = 0, count = 0;
-};
-
-struct StepStream {
-  std::vector<isa::Command> commands;
-  std::vector<StepSection> sections; ///< in the order of the commands, without gaps
-  /// The one that has the command.
-  const StepSection &section_of(std::size_t command) const;
-};
 
 /// The elements of int32 tensors that a step is fed, by tensor; null of others.
 using StepIndices = std::vector<const std::vector<std::int32_t> *>;
@@ -77,24 +66,31 @@ public:
   const std::map<graph::TensorId, std::vector<std::int32_t>> &constant_numbers() const { return constants_; }
   /// The int32 tensor that names the rows which an op gives, if it gives no others (plan/named_rows.hpp). kNone: all.
   graph::TensorId rows_of(graph::OpId op) const;
-  /// Throws std::invalid_argument: memory does not hold it.
+  /// Checked (check_stream.hpp, check_flow.hpp). Throws std::invalid_argument: memory does not hold it;
+  /// graph::GraphDefect: it is not safe, or does not move the values that the graph names.
   StepStream stream(const StepIndices &indices) const;
+  /// What check_flow() holds streams to.
+  FlowPlan flow() const;
 
 private:
   struct Part {
     graph::OpId op = graph::kNone;
     std::string what;
     std::vector<isa::Command> commands;
-    bool by_indices = false; ///< it is made anew for each stream
+    bool by_indices = false;           ///< it is made anew for each stream
+    std::vector<graph::OpId> ops = {}; ///< StepSection's
+    bool has_gaps = false;             ///< StepSection's
   };
 
+  void check(const StepStream &stream) const;
   void compile(const compiler::CompileOptions &options);
   void lower();
   void place(bool reuse);
+  void make_sections();
   void add_pass(std::size_t pass);
-  void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
+  void add_staged(const std::vector<StagedMatrix> &staged, const ProductPass &pass);
   void add_operators(std::size_t station);
-  void add_jobs(compiler::OpJobs jobs, graph::OpId op, const std::string &what);
+  void add_jobs(compiler::OpJobs jobs, const std::vector<graph::OpId> &ops, const std::string &what);
   void add_areas(graph::OpId op);
   void add_items(std::size_t group);
   void add_moves();
@@ -123,6 +119,7 @@ private:
   std::vector<std::vector<EpilogueJobs>> epilogue_jobs_; ///< of each pass
   std::vector<compiler::OpJobs> jobs_;                   ///< of each station of operators; none where indices decide
   std::vector<bool> inside_;                             ///< of each tensor: it never reaches memory
+  std::set<graph::TensorId> displaced_;                  ///< next values that cannot take the places of those before
   StepMemory memory_;
   std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
   std::vector<compiler::Compiled> compiled_; ///< of each pass

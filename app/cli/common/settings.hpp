@@ -14,6 +14,9 @@ enum class Settable { kMachine, kMachineAndNetwork };
 /// --set, which may be repeated.
 void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what);
 
+/// --frozen and --learned, which may be repeated.
+void add_frozen_options(CLI::App &command, std::vector<std::string> &frozen, std::vector<std::string> &learned);
+
 /// --until.
 void add_until_option(CLI::App &command, std::string &until);
 

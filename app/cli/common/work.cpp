@@ -11,8 +11,8 @@
 namespace gradweave::cli {
 
 void check_stream_name(const std::string &file) {
-  if (std::filesystem::exists(file)) {
-    if (runtime::is_network_file(file))
+  if (std::filesystem::exists(file)) { // what is no regular file is refused as such
+    if (std::filesystem::is_regular_file(file) && runtime::is_network_file(file))
       throw std::invalid_argument(
           fmt::format("'{0}' is the file of a network; a command stream is expected there, else --model {0}", file));
     return;

@@ -96,10 +96,17 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
 struct ModelsArguments {
   std::string name, dump_graph, svg;
   std::string until;
-  std::vector<std::string> set;
+  std::vector<std::string> set, frozen, learned;
   std::uint32_t batch = 0;
   bool operators = false;
 };
+
+compiler::NetworkSettings settings_of(const ModelsArguments &a) {
+  compiler::NetworkSettings settings = parse_settings(a.set, a.batch, a.until).network;
+  settings.frozen = a.frozen;
+  settings.learned = a.learned;
+  return settings;
+}
 
 /// Writes the network's graph to the files that are asked for.
 void write_graph(const ModelsArguments &a) {
@@ -110,18 +117,20 @@ void write_graph(const ModelsArguments &a) {
   if (!compiler::is_graph_file(file))
     throw std::invalid_argument(
         fmt::format("--dump-graph, --svg: '{}' is a list of layers; give a .graph or .onnx", file.string()));
-  const graph::Graph graph = compiler::load_graph(file, parse_settings(a.set, a.batch, a.until).network);
+  const graph::Graph graph = compiler::load_graph(file, settings_of(a));
   if (!a.dump_graph.empty()) OutputFile(a.dump_graph).commit(graph::print_graph(graph));
   if (!a.svg.empty()) OutputFile(a.svg).commit(draw_graph(graph));
 }
 
 void show_model(const ModelsArguments &a) {
   const std::filesystem::path file = runtime::find_model(a.name);
-  const compiler::NetworkSettings settings = parse_settings(a.set, a.batch, a.until).network;
+  const compiler::NetworkSettings settings = settings_of(a);
   if (!compiler::is_graph_file(file)) return show_network(compiler::load_network(file, settings));
   const graph::Graph graph = compiler::load_graph(file, settings);
   show_network(graph::network_of(graph, file));
   fmt::print("{}", operators_by_kind(graph));
+  for (const std::string &note : graph.notes)
+    fmt::print("note: {}\n", note);
 }
 
 int models(const ModelsArguments &a) {
@@ -168,6 +177,7 @@ void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command->add_flag("--operators", a->operators, "List the operators of graphs, and those of ONNX files, instead");
   add_batch_option(*command, a->batch);
   add_until_option(*command, a->until);
+  add_frozen_options(*command, a->frozen, a->learned);
   add_set_option(*command, a->set, Settable::kMachineAndNetwork);
   command->add_option("--svg", a->svg, "Draw the network's graph to this file as well")->type_name("FILE");
   command

@@ -71,7 +71,7 @@ std::string operator_table() {
 
 std::string onnx_operator_table() {
   std::string text =
-      "of ONNX files, opsets 7 to 21, besides what is known from the file alone (shapes, ranges, masks):\n";
+      "of ONNX files, opsets 1 to 24, besides what is known from the file alone (shapes, ranges, masks):\n";
   for (const graph::onnx::TableEntry &entry : graph::onnx::importers())
     text += fmt::format("    {}{}{}\n", entry.type, entry.note.empty() ? "" : ": ", entry.note);
   return text;

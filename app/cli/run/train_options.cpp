@@ -18,6 +18,7 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--model", a.model, "Network: a name (gradweave models) or the path of a .graph or .onnx file")
       ->capture_default_str();
   add_until_option(command, a.until);
+  add_frozen_options(command, a.frozen, a.learned);
   add_loss_option(command, a.loss);
   command
       .add_option(

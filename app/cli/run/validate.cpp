@@ -3,6 +3,7 @@
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/cli/run/validate_graphs.hpp"
 #include "app/request/repeat_command.hpp"
 #include "app/validate/compare_traces.hpp"
 #include "app/validate/corpus/parts/standing.hpp"
@@ -25,7 +26,7 @@
 namespace gradweave::cli {
 namespace {
 
-/// Exactly one of streams, work.model, random, corpus and compare is given.
+/// Exactly one of streams, work.model, random, graphs, corpus and compare is given.
 struct ValidateArguments {
   std::string program = "gradweave";                          ///< how the command was called
   std::vector<std::string> command_line;                      ///< all of it
@@ -36,6 +37,7 @@ struct ValidateArguments {
   std::uint32_t commands = 40, watchdog = 0; ///< watchdog 0: as the mode chooses
   std::int64_t stream_offset = -1;           ///< likewise if negative
   unsigned jobs = 0;                         ///< 0: one a core
+  ValidateGraphsArguments graphs;
   bool quiet = false;
 };
 
@@ -250,10 +252,10 @@ Plan plan_corpus(const ValidateArguments &a) {
 
 Plan make_plan(const ValidateArguments &a) {
   const int modes = (a.streams.empty() ? 0 : 1) + (a.work.model.empty() ? 0 : 1) + (a.random == 0 ? 0 : 1) +
-                    (a.corpus.empty() ? 0 : 1) + (a.compare.empty() ? 0 : 1);
+                    (a.corpus.empty() ? 0 : 1) + (a.compare.empty() ? 0 : 1) + (a.graphs.count == 0 ? 0 : 1);
   if (modes != 1)
-    throw std::invalid_argument(fmt::format("{} of stream files, --model, --random, --corpus and --compare are given; "
-                                            "give exactly one of them",
+    throw std::invalid_argument(fmt::format("{} of stream files, --model, --random, --graphs, --corpus and --compare "
+                                            "are given; give exactly one of them",
                                             modes));
   if (!a.streams.empty()) return plan_files(a);
   if (!a.work.model.empty()) return plan_network(a);
@@ -270,14 +272,16 @@ std::string repeat_all(const ValidateArguments &a) {
 }
 
 int validate(const ValidateArguments &a, const SignalGuard &signals) {
+  const unsigned jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
   const Plan plan = make_plan(a);
+  if (a.graphs.count != 0)
+    return validate_graphs(a.graphs, {a.program, a.work.npu, a.json, a.seed, jobs, a.quiet}, signals);
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   for (const ValidationBatch &batch : plan.batches)
     require_rtl(batch.npu, a.corpus.empty() ? npu_name(a) : batch.npu.name);
   runtime::ValidationReport report(a.json == "-" ? stderr : stdout, plan.noun, plan.each);
   if (a.compare.empty()) {
-    const unsigned jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
     run_validation(plan.batches, jobs, a.quiet, signals, [&](const auto &verdicts) { report.add(verdicts); });
   } else {
     report.add(runtime::compare_traces(a.compare.at(0), a.compare.at(1)));
@@ -298,7 +302,8 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->add_option("STREAM", a.streams, "Command streams: .gws, or text as of asm");
   add_work_options(*command, a.work, Schedules::kSeveral);
   command->add_option("--random", a.random, "So many random streams")->check(whole_number(1U, ~0U));
-  command->add_option("--seed", a.seed, "Seed of the first random stream; the next has the next")
+  add_graph_options(*command, a.graphs);
+  command->add_option("--seed", a.seed, "Seed of the first random stream or graph; the next has the next")
       ->check(check_whole_number)
       ->capture_default_str();
   command->add_option("--commands", a.commands, "LOADs, STOREs and GEMMs of a random stream, about")
@@ -329,9 +334,10 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->footer("Examples:\n"
                   "  gradweave validate --model bert_tiny --npu small --schedule all\n"
                   "  gradweave validate --random 1000 --seed 7 --npu test8\n"
+                  "  gradweave validate --graphs 500 --keep failing\n"
                   "  gradweave validate streams/0-embed.gws --npu small\n"
                   "  gradweave validate --compare rtl.csv model.csv\n"
-                  "Exit codes: 0 all times and counters equal, 1 one differs, others as of cosim");
+                  "Exit codes: 0 all times, counters and tensors equal, 1 one differs, others as of cosim");
   command->callback([arguments, &chosen] {
     chosen = [arguments](const SignalGuard &signals) { return validate(*arguments, signals); };
   });

@@ -82,9 +82,10 @@ ChainCutting::ChainCutting(const OpJobs &jobs, const JobGroup &group, const NpuC
   std::size_t strips = std::min(divide_up(group.lanes(), npu.lanes()), std::size_t{4} * npu.vector_groups);
   while (strips > 1 && !is_enough(strips))
     --strips;
-  lanes_ = lanes_of(strips);
-  for (const unsigned loop : loops_)
-    if (steps_that_fit(loop, lanes_) == 0) fail_to_fit(jobs, group, lanes_, npu);
+  lanes_ = largest(lanes_of(strips), [this](std::size_t lanes) {
+    return std::all_of(loops_.begin(), loops_.end(), [&](unsigned loop) { return steps_that_fit(loop, lanes) > 0; });
+  });
+  if (lanes_ == 0) fail_to_fit(jobs, group, 1, npu);
 }
 
 const std::string &ChainCutting::name() const { return name_of(jobs_, group_); }

@@ -1,9 +1,9 @@
 // Chains that are cut in steps.
 #pragma once
 
+#include "compiler/vector/chain.hpp"
 #include "compiler/vector/job.hpp"
 #include "compiler/vector_stream/group/group.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>

@@ -131,7 +131,7 @@ private:
   /// area is short.
   void cut_chains(const JobGroup &group) {
     const ChainCut whole = cut_of_chains(group, npu_);
-    if (whole.lanes == 0) return cut_steps(group, ChainCutting(jobs_, group, npu_));
+    if (whole.lanes == 0) return cut_long_chains(group);
     if (ChainCutting::is_possible(group)) {
       const ChainCutting chain(jobs_, group, npu_);
       if (chain.cycles() < whole.cycles) return cut_steps(group, chain);
@@ -145,6 +145,22 @@ private:
           area_of({group, uneven.most, group.steps(), next_layout_++, true}, {lane, lanes, 0, group.steps()}));
       lane += lanes;
     }
+  }
+
+  /// Of which a strip has no room: in steps, or, where the program cannot be cut, whole ones of fewer lanes.
+  void cut_long_chains(const JobGroup &group) {
+    try {
+      cut_steps(group, ChainCutting(jobs_, group, npu_));
+    } catch (const JobCommandsError &) {
+      const std::size_t lanes = fewer_lanes(group, group.steps());
+      if (lanes == 0) throw;
+      cut_rectangles(group, lanes, group.steps());
+    }
+  }
+
+  /// Lanes of an area of so many steps that fit, fewer than a strip's; 0: none do.
+  std::size_t fewer_lanes(const JobGroup &group, std::size_t steps) const {
+    return largest(lanes_of(1, group.lanes()), [&](std::size_t lanes) { return fits(group, lanes, steps, npu_); });
   }
 
   template <typename F> static JobGroup changed(JobGroup group, const F &change) {
@@ -207,8 +223,9 @@ private:
     const std::size_t wanted = divide_up(strips(group.lanes()), divide_up(group.lanes(), group_lanes()));
     const std::size_t found =
         largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
-    if (found == 0) fail_to_fit(jobs_, group, lanes_of(1, group.lanes()), npu_);
-    const std::size_t lanes = whole_beats(lanes_of(found, group.lanes()), group.lanes(), npu_);
+    const std::size_t room = found != 0 ? lanes_of(found, group.lanes()) : fewer_lanes(group, 1);
+    if (room == 0) fail_to_fit(jobs_, group, 1, npu_);
+    const std::size_t lanes = whole_beats(room, group.lanes(), npu_);
     const std::size_t most = largest(std::min(group.steps(), kMostInField),
                                      [&](std::size_t steps) { return fits(group, lanes, steps, npu_); });
     const std::size_t steps = rows_of_area(group.steps(), most, bytes_a_step(group, lanes, npu_));

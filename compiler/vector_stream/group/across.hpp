@@ -1,8 +1,8 @@
 // Chains along the lanes of a group: a sum over the rows of which other stages take some at a time.
 #pragma once
 
+#include "compiler/vector/chain.hpp"
 #include "compiler/vector_stream/group/group.hpp"
-#include "compiler/vector_stream/stage/chain.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>

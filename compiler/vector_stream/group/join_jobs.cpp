@@ -86,9 +86,57 @@ bool has_to_do_with(const Stage &stage, const std::vector<StridedTile> &tiles) {
   });
 }
 
+/// Which steps read the elements of a value, by blocks of it, so that what reads elsewhere is not looked at.
+class Reads {
+public:
+  explicit Reads(std::size_t elements) : block_(elements / kBlocks + 1), blocks_(elements / block_ + 1) {}
+
+  /// Steps ascend.
+  void add(std::size_t step, const Rows &rows) {
+    last_ = step;
+    for_blocks(rows, [&](std::size_t block) { blocks_[block].push_back({step, rows}); });
+  }
+
+  /// Whether a step behind `at` reads one of the elements.
+  bool has_behind(std::size_t at, const Rows &rows) const {
+    if (last_ <= at) return false;
+    bool found = false;
+    for_blocks(rows, [&](std::size_t block) {
+      const std::vector<Read> &reads = blocks_[block];
+      for (auto read = reads.rbegin(); read != reads.rend() && read->step > at && !found; ++read)
+        found = meet(rows, read->rows);
+    });
+    return found;
+  }
+
+private:
+  struct Read {
+    std::size_t step;
+    Rows rows;
+  };
+  static constexpr std::size_t kBlocks = 256;
+
+  /// Each block that has elements of the rows, once.
+  template <typename F> void for_blocks(const Rows &rows, const F &f) const {
+    for (std::size_t row = 0, next = 0; row < rows.count;) {
+      const std::size_t first = rows.first + row * rows.pitch, last = (first + rows.length - 1) / block_;
+      for (next = std::max(next, first / block_); next <= last; ++next)
+        f(next);
+      // The next row that ends in block `next` or behind it.
+      const std::size_t wanted = next * block_ + 1, end = first + rows.length;
+      row += wanted > end ? (wanted - end + rows.pitch - 1) / rows.pitch : 1;
+    }
+  }
+
+  std::size_t block_;    ///< elements
+  std::size_t last_ = 0; ///< step that reads any
+  std::vector<std::vector<Read>> blocks_;
+};
+
 class Joining {
 public:
-  Joining(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
+  Joining(const OpJobs &jobs, const NpuConfig &npu)
+      : jobs_(jobs), npu_(npu), most_stages_(std::max(kLeastStages, kBudget / (jobs.steps.size() + 1))) {}
 
   std::vector<GroupOrMove> run() {
     find_reads();
@@ -116,40 +164,37 @@ public:
   }
 
 private:
-  /// Elements of a value that a step reads.
-  struct Read {
-    std::size_t step;
-    Rows rows;
-  };
+  /// Stages that are looked at, all groups together: a group is looked at again with each job that may join it. Of many
+  /// jobs groups are small.
+  static constexpr std::size_t kBudget = 200'000, kLeastStages = 4;
 
   void find_reads() {
-    reads_.assign(jobs_.values.size(), {});
+    for (const JobValue &value : jobs_.values) {
+      in_memory_.push_back(value.tensor != graph::kNone);
+      reads_.emplace_back(value.elements);
+    }
     for (std::size_t at = 0; at < jobs_.steps.size(); ++at)
       if (const auto *job = std::get_if<VectorJob>(&jobs_.steps[at])) {
         const Stage stage = stage_of(jobs_, *job);
         for (const StridedTile &t : stage.operands)
-          reads_[t.value].push_back({at, rows_of(t, stage)});
+          reads_[t.value].add(at, rows_of(t, stage));
       } else {
         const auto &move = std::get<MoveJob>(jobs_.steps[at]);
         const std::size_t pitch = std::max<std::size_t>(move.from_pitch, 1);
-        reads_[move.from].push_back({at, {move.from_first, pitch, move.rows, move.length}});
+        reads_[move.from].add(at, {move.from_first, pitch, move.rows, move.length});
       }
   }
 
   /// Whether a step behind `at` reads an element of the stage's result.
   bool is_read_behind(std::size_t at, const StridedTile &result, const Stage &stage) const {
-    const std::vector<Read> &reads = reads_[result.value];
-    const Rows rows = rows_of(result, stage);
-    return std::any_of(reads.begin(), reads.end(),
-                       [&](const Read &read) { return read.step > at && meet(rows, read.rows); });
+    return reads_[result.value].has_behind(at, rows_of(result, stage));
   }
 
   /// Stages of which the last is that of step `at`.
   JobGroup group_of(std::vector<Stage> stages, std::size_t at) const {
     JobGroup group;
     group.stages = std::move(stages);
-    for (const JobValue &value : jobs_.values)
-      group.in_memory.push_back(value.tensor != graph::kNone);
+    group.in_memory = in_memory_;
     for (const Stage &stage : group.stages)
       for (const StridedTile &result : stage.results)
         if (!group.in_memory[result.value]) group.in_memory[result.value] = is_read_behind(at, result, stage);
@@ -162,7 +207,7 @@ private:
   std::optional<JobGroup> windows_from(std::size_t at) const {
     std::optional<JobGroup> best;
     std::vector<Stage> stages;
-    for (std::size_t next = at; next < jobs_.steps.size(); ++next) {
+    for (std::size_t next = at; next < jobs_.steps.size() && stages.size() < most_stages_; ++next) {
       const auto *job = std::get_if<VectorJob>(&jobs_.steps[next]);
       if (job == nullptr) break;
       Stage stage = stage_of(jobs_, *job);
@@ -191,7 +236,7 @@ private:
   }
 
   std::optional<JobGroup> join(const JobGroup &group, const JobGroup &alone, std::size_t at) const {
-    if (group.windows) return std::nullopt;
+    if (group.windows || group.stages.size() >= most_stages_) return std::nullopt;
     std::vector<JobGroup> forms{group};
     if (group.is_elementwise()) add_forms(forms, group, alone.stages[0]);
     if (const auto across = across_of(alone.stages[0])) {
@@ -277,7 +322,9 @@ private:
 
   const OpJobs &jobs_;
   const NpuConfig &npu_;
-  std::vector<std::vector<Read>> reads_; ///< of each value
+  const std::size_t most_stages_; ///< of a group
+  std::vector<bool> in_memory_;   ///< of each value, whoever reads it
+  std::vector<Reads> reads_;      ///< of each value
   std::vector<GroupOrMove> out_;
 };
 

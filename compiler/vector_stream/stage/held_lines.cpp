@@ -1,6 +1,6 @@
 #include "compiler/vector_stream/stage/held_lines.hpp"
 
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 #include "isa/vector/registers.hpp"
 
 #include <cstdint>

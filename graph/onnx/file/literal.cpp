@@ -69,7 +69,16 @@ Literal literal_of(const Blob &blob) {
   return literal;
 }
 
+Blob blob_of(const std::string &name, const Literal &literal) {
+  Blob blob{name, DataType::kFloat, literal.dims, {}};
+  const std::vector<float> values(literal.real.begin(), literal.real.end());
+  blob.bytes.resize(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(blob.bytes.data(), values.data(), blob.bytes.size());
+  return blob;
+}
+
 std::vector<float> floats_of(const Blob &blob) {
+  if (blob.fill) return std::vector<float>(blob.elements(), static_cast<float>(*blob.fill));
   std::vector<float> values(blob.bytes.size() / bytes_of(blob.type));
   if (blob.type == DataType::kFloat && !values.empty())
     std::memcpy(values.data(), blob.bytes.data(), blob.bytes.size());

@@ -23,6 +23,8 @@ using LiteralPtr = std::shared_ptr<const Literal>;
 
 /// Of a blob whose bytes are there.
 Literal literal_of(const Blob &blob);
+/// Of fp32, from real numbers.
+Blob blob_of(const std::string &name, const Literal &literal);
 /// The same as fp32, of a real one.
 std::vector<float> floats_of(const Blob &blob);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace gradweave::graph::onnx {
 namespace {
 
@@ -47,14 +49,20 @@ std::uint64_t Blob::elements() const {
   return product;
 }
 
+std::string first_output(const Node &node) {
+  const auto named =
+      std::find_if(node.outputs.begin(), node.outputs.end(), [](const std::string &name) { return !name.empty(); });
+  return named == node.outputs.end() ? std::string{} : *named;
+}
+
 std::string describe(const Node &node) {
   std::string name = node.name;
-  if (name.empty() && !node.outputs.empty()) name = node.outputs.front();
+  if (name.empty()) name = first_output(node);
   const std::string type = node.domain.empty() ? node.type : node.domain + "." + node.type;
   return fmt::format("node '{}' ({})", name, type);
 }
 
-std::string problem_of(const Blob &blob) {
+std::string problem_of(const Blob &blob, bool values) {
   const std::size_t bytes = bytes_of(blob.type);
   if (bytes == 0) return fmt::format("data_type is {}, which is not read", to_string(blob.type));
   std::uint64_t elements = 1;
@@ -64,7 +72,12 @@ std::string problem_of(const Blob &blob) {
       return fmt::format("dims [{}] are more than 2^40 elements", fmt::join(blob.dims, ", "));
     elements *= static_cast<std::uint64_t>(dim);
   }
-  if (!blob.external && blob.bytes.size() != elements * bytes)
+  const bool stripped = blob.bytes.empty() && elements > 0 && is_real(blob.type);
+  if (stripped && !blob.external && values)
+    return fmt::format("its values are missing, dims [{}] of {}: the file was stripped of them; export the model with "
+                       "its weights",
+                       fmt::join(blob.dims, ", "), to_string(blob.type));
+  if (!blob.external && !stripped && blob.bytes.size() != elements * bytes)
     return fmt::format("its values are {} bytes, and dims [{}] of {} take {}", blob.bytes.size(),
                        fmt::join(blob.dims, ", "), to_string(blob.type), elements * bytes);
   return {};

@@ -49,6 +49,7 @@ struct Blob {
   std::vector<std::int64_t> dims;
   std::string bytes; ///< little-endian, row-major
   std::optional<External> external = {};
+  std::optional<double> fill = {}; ///< all elements are this number, and there are no bytes
 
   std::uint64_t elements() const; ///< as check_blob() allows them
 };
@@ -61,6 +62,17 @@ struct Node {
   std::string type, domain;
   std::vector<std::string> inputs, outputs; ///< empty: left out
   std::map<std::string, AttributeValue, std::less<>> attributes;
+  std::map<std::string, std::string> references = {}; ///< attributes that a function's caller gives, by their names
+  std::int64_t opset = 0;                             ///< 0: the model's
+};
+
+/// Nodes that stand for one node.
+struct Function {
+  std::string name, domain;
+  std::vector<std::string> inputs, outputs;
+  std::vector<Node> nodes;
+  std::map<std::string, AttributeValue, std::less<>> defaults; ///< of attributes
+  std::int64_t opset = 0;                                      ///< of ONNX's own operators; 0: the model's
 };
 
 struct Dimension {
@@ -82,6 +94,7 @@ struct Model {
   std::vector<Node> nodes;
   std::vector<ValueInfo> inputs, outputs;
   std::vector<Blob> initializers;
+  std::vector<Function> functions;
 
   std::int64_t opset() const {
     const auto own = opsets.find("");
@@ -89,11 +102,13 @@ struct Model {
   }
 };
 
+/// The first output that is not left out; empty: there is none.
+std::string first_output(const Node &node);
 /// "node 'conv1' (Conv)"; one without a name by its first output.
 std::string describe(const Node &node);
 
 /// What is wrong with a tensor; empty: its type is read, its dimensions are at least 0 and at most 2^40 elements
-/// together, and its values, unless they are external, are as many.
-std::string problem_of(const Blob &blob);
+/// together, and its values, unless they are external, are as many. `values`: whether real numbers need to have any.
+std::string problem_of(const Blob &blob, bool values);
 
 } // namespace gradweave::graph::onnx

@@ -7,6 +7,7 @@
 
 #define ONNX_ML 1           // as Debian's library was compiled
 #define ONNX_NAMESPACE onnx // likewise
+#include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
 #include <charconv>
@@ -18,7 +19,7 @@ namespace {
 
 class Parser {
 public:
-  explicit Parser(const std::string &file) : file_(file) {}
+  Parser(const std::string &file, bool values) : file_(file), values_(values) {}
 
   Model run(::onnx::ModelProto &proto) {
     Model model;
@@ -27,9 +28,12 @@ public:
     for (const ::onnx::OperatorSetIdProto &set : proto.opset_import())
       model.opsets[set.domain() == "ai.onnx" ? "" : set.domain()] = set.version();
     if (!proto.has_graph()) fail("field 'graph' is missing: this is no ONNX model");
+    if (model.opset() == 0 && model.ir_version < 3) model.opsets[""] = 1; // older files do not say
     check_opset(model.opset());
     ::onnx::GraphProto &graph = *proto.mutable_graph();
     model.name = graph.name();
+    for (::onnx::FunctionProto &function : *proto.mutable_functions())
+      model.functions.push_back(function_of(function));
     if (graph.sparse_initializer_size() > 0) fail("field 'graph.sparse_initializer': sparse weights are not read");
     for (::onnx::TensorProto &tensor : *graph.mutable_initializer()) {
       Blob blob = blob_of(tensor);
@@ -49,7 +53,7 @@ private:
   [[noreturn]] void fail(std::string_view message) const { throw GraphError(fmt::format("{}: {}", file_, message)); }
 
   void check_opset(std::int64_t opset) const {
-    constexpr std::int64_t kFirst = 7, kLast = 21;
+    constexpr std::int64_t kFirst = 1, kLast = 24;
     if (opset == 0) fail("field 'opset_import' names no version of ONNX's own operators; export the model again");
     if (opset < kFirst || opset > kLast)
       fail(fmt::format("field 'opset_import': opset {} is not read, {} to {} are; export the model with one of these",
@@ -57,7 +61,8 @@ private:
   }
 
   void check(const Blob &blob, const std::string &what) const {
-    if (const std::string problem = problem_of(blob); !problem.empty()) fail(fmt::format("{}: {}", what, problem));
+    if (const std::string problem = problem_of(blob, values_); !problem.empty())
+      fail(fmt::format("{}: {}", what, problem));
   }
 
   template <class T, class Values> static std::string packed(const Values &values) {
@@ -157,8 +162,40 @@ private:
     node.inputs.assign(proto.input().begin(), proto.input().end());
     node.outputs.assign(proto.output().begin(), proto.output().end());
     for (::onnx::AttributeProto &attribute : *proto.mutable_attribute())
-      node.attributes.emplace(attribute.name(), value_of(attribute, node));
+      if (attribute.ref_attr_name().empty())
+        node.attributes.emplace(attribute.name(), value_of(attribute, node));
+      else
+        node.references.emplace(attribute.name(), attribute.ref_attr_name());
     return node;
+  }
+
+  Function function_of(::onnx::FunctionProto &proto) const {
+    Function function;
+    function.name = proto.name();
+    function.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+    function.inputs.assign(proto.input().begin(), proto.input().end());
+    function.outputs.assign(proto.output().begin(), proto.output().end());
+    for (const ::onnx::OperatorSetIdProto &set : proto.opset_import())
+      if (set.domain().empty() || set.domain() == "ai.onnx") function.opset = set.version();
+    for (::onnx::NodeProto &node : *proto.mutable_node())
+      function.nodes.push_back(node_of(node));
+    add_defaults(proto, function);
+    return function;
+  }
+
+  /// Attributes with their defaults: a field that the library of Debian 12 does not know yet.
+  void add_defaults(const ::onnx::FunctionProto &proto, Function &function) const {
+    constexpr int kAttributeProto = 11;
+    Node owner;
+    owner.name = owner.type = function.name;
+    const google::protobuf::UnknownFieldSet &fields = proto.unknown_fields();
+    for (int i = 0; i < fields.field_count(); ++i) {
+      const google::protobuf::UnknownField &field = fields.field(i);
+      ::onnx::AttributeProto attribute;
+      if (field.number() == kAttributeProto && field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+          attribute.ParseFromString(field.length_delimited()))
+        function.defaults.emplace(attribute.name(), value_of(attribute, owner));
+    }
   }
 
   static ValueInfo value_of(const ::onnx::ValueInfoProto &proto) {
@@ -175,11 +212,12 @@ private:
   }
 
   const std::string &file_;
+  bool values_; ///< real numbers must have any
 };
 
 } // namespace
 
-Model parse_model(std::string_view bytes, const std::string &file) {
+Model parse_model(std::string_view bytes, const std::string &file, bool values) {
   if (bytes.size() > INT_MAX)
     throw GraphError(
         fmt::format("{}: {} bytes are more than the 2 GB that an ONNX file may have; export it with external "
@@ -188,7 +226,7 @@ Model parse_model(std::string_view bytes, const std::string &file) {
   ::onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw GraphError(fmt::format("{}: {}", file, damage_of(bytes)));
-  return Parser(file).run(proto);
+  return Parser(file, values).run(proto);
 }
 
 } // namespace gradweave::graph::onnx

@@ -11,6 +11,6 @@ namespace gradweave::graph::onnx {
 /// The model in `bytes`, the contents of `file`; values in other files are not read. Throws GraphError naming the file
 /// and the field: bytes that are no ONNX or end too early, no graph in them, an opset that is not known, and tensors
 /// that problem_of() refuses.
-Model parse_model(std::string_view bytes, const std::string &file);
+Model parse_model(std::string_view bytes, const std::string &file, bool values = true);
 
 } // namespace gradweave::graph::onnx

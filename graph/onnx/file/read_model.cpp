@@ -1,6 +1,7 @@
 #include "graph/onnx/file/read_model.hpp"
 
 #include "graph/ir/error.hpp"
+#include "graph/onnx/file/inline.hpp"
 #include "graph/onnx/file/parse.hpp"
 #include "sw_models/config/user_file.hpp"
 
@@ -43,6 +44,12 @@ public:
       fail(blob, fmt::format("cannot read '{}'", external.location));
   }
 
+  bool is_there(const Blob &blob) const {
+    require_within(blob);
+    std::error_code error;
+    return fs::exists(folder_ / blob.external->location, error);
+  }
+
   /// That the location, as it is written, is one within the folder.
   void require_within(const Blob &blob) const {
     const std::string &location = blob.external->location;
@@ -78,17 +85,19 @@ private:
 };
 
 /// Of numbers that shapes may follow from, rather than weights.
-bool decides_shapes(const Blob &blob) { return !is_real(blob.type) || blob.elements() <= 64; }
+bool decides_shapes(const Blob &blob) { return blob.elements() <= 64; }
 
 } // namespace
 
 Model read_model(const fs::path &file, bool values) {
   constexpr InputLimit kLimit{"ONNX network", INT_MAX};
-  Model model = parse_model(read_user_bytes(file, kLimit), file.string());
+  Model model = parse_model(read_user_bytes(file, kLimit), file.string(), values);
+  inline_functions(model, file.string());
   const ExternalReader reader(file);
   const auto read = [&](Blob &blob) {
     if (!blob.external) return;
-    if (values || decides_shapes(blob))
+    // Files that hold nothing but weights may be missing where no values are asked for.
+    if (values || !is_real(blob.type) || (decides_shapes(blob) && reader.is_there(blob)))
       reader.read(blob);
     else
       reader.require_within(blob);

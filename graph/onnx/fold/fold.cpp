@@ -19,17 +19,18 @@ std::vector<std::int64_t> FoldInputs::list(std::size_t input, std::string_view a
 }
 
 Folder find_folder(std::string_view type) {
-  const Folder arithmetic = find_arithmetic_folder(type);
-  return arithmetic != nullptr ? arithmetic : find_move_folder(type);
+  for (const auto *const folders : {&arithmetic_folders(), &index_folders(), &move_folders(), &reduction_folders()})
+    for (const NamedFolder &folder : *folders)
+      if (folder.type == type) return folder.fold;
+  return nullptr;
 }
 
 std::int64_t checked_elements(const NodeView &node, const std::vector<std::int64_t> &dims) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 22U; // what is computed at once, not by a network
   std::int64_t elements = 1;
   for (const std::int64_t dim : dims) {
     if (dim < 0) node.fail(fmt::format("the result {} has a dimension below 0", text_of(dims)));
-    if (dim > 0 && elements > kMost / dim)
-      node.fail(fmt::format("the constant {} has more than 2^22 elements", text_of(dims)));
+    if (dim > 0 && elements > node.most() / dim)
+      node.fail(fmt::format("the constant {} has more than {} elements", text_of(dims), node.most()));
     elements *= dim;
   }
   return elements;

@@ -11,6 +11,8 @@ namespace gradweave::graph::onnx {
 struct FoldInputs {
   const NodeView &node;
   std::vector<const Literal *> literals;
+  std::size_t output = 0; ///< of the node, that is asked for
+  bool sample = false;    ///< only the dimensions of the result count: no value is refused
 
   bool has(std::size_t i) const { return i < literals.size() && literals[i] != nullptr; }
   /// Fails if it is missing.
@@ -25,12 +27,21 @@ using Folder = Literal (*)(const FoldInputs &);
 /// Null if nodes of the type are not computed here.
 Folder find_folder(std::string_view type);
 
-/// Elements of a result that are at most so many; fails otherwise, and for a dimension below 0.
+/// Elements of a result; fails if they are more than the node's most(), and for a dimension below 0.
 std::int64_t checked_elements(const NodeView &node, const std::vector<std::int64_t> &dims);
 
+/// The number of which ConstantOfShape is full.
+Literal fill_of(const NodeView &node);
+
+struct NamedFolder {
+  std::string_view type;
+  Folder fold;
+};
 // The functions of find_folder(), by family.
-Folder find_arithmetic_folder(std::string_view type);
-Folder find_move_folder(std::string_view type);
+const std::vector<NamedFolder> &arithmetic_folders();
+const std::vector<NamedFolder> &index_folders();
+const std::vector<NamedFolder> &move_folders();
+const std::vector<NamedFolder> &reduction_folders();
 
 /// The literal with an element for each of `from`, which says where it comes from.
 Literal taken(const Literal &x, std::vector<std::int64_t> dims, const std::vector<std::size_t> &from);

@@ -65,10 +65,15 @@ Literal fold_mul(const FoldInputs &in) {
   return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) * bits(b)); },
                            [](double a, double b) { return a * b; });
 }
+std::int64_t by_zero(const FoldInputs &in) {
+  if (!in.sample) in.node.fail("divides by 0");
+  return 0;
+}
+
 Literal fold_div(const FoldInputs &in) {
   return Pair(in).computed(
       [&in](std::int64_t a, std::int64_t b) {
-        if (b == 0) in.node.fail("divides by 0");
+        if (b == 0) return by_zero(in);
         return b == -1 ? wrapped(0 - bits(a)) : a / b;
       },
       [](double a, double b) { return a / b; });
@@ -76,7 +81,7 @@ Literal fold_div(const FoldInputs &in) {
 Literal fold_mod(const FoldInputs &in) {
   return Pair(in).computed(
       [&in](std::int64_t a, std::int64_t b) -> std::int64_t {
-        if (b == 0) in.node.fail("divides by 0");
+        if (b == 0) return by_zero(in);
         if (b == -1) return 0;
         const std::int64_t left = a % b;
         // As Python has it, unless fmod asks for C's.
@@ -112,6 +117,10 @@ Literal fold_and(const FoldInputs &in) {
 }
 Literal fold_or(const FoldInputs &in) {
   return Pair(in).compared([](auto a, auto b) { return a != 0 || b != 0; });
+}
+
+Literal fold_xor(const FoldInputs &in) {
+  return Pair(in).compared([](auto a, auto b) { return (a != 0) != (b != 0); });
 }
 
 Literal fold_pow(const FoldInputs &in) {
@@ -153,6 +162,13 @@ Literal fold_not(const FoldInputs &in) {
   return each(
       in, [](std::int64_t v) { return std::int64_t{v == 0}; }, [](double v) { return v; });
 }
+Literal fold_sign(const FoldInputs &in) {
+  return each(
+      in, [](std::int64_t v) { return std::int64_t{v > 0} - std::int64_t{v < 0}; },
+      [](double v) { return v > 0   ? 1.0
+                            : v < 0 ? -1.0
+                                    : v; });
+}
 Literal fold_floor(const FoldInputs &in) {
   return each(in, same, [](double v) { return std::floor(v); });
 }
@@ -181,6 +197,23 @@ Literal fold_cos(const FoldInputs &in) {
   return each(in, same, [](double v) { return std::cos(v); });
 }
 
+Literal fold_clip(const FoldInputs &in) {
+  const auto bound = [&in](std::size_t input, const char *attribute, double none) {
+    if (!in.has(input)) return in.node.real(attribute, none);
+    if (in.at(input).size() != 1) in.node.fail(fmt::format("input {} must be a single number", input));
+    return in.at(input).number(0);
+  };
+  constexpr double kWhole = 9.2e18; // within 64 bits
+  const double low = bound(1, "min", -HUGE_VAL), high = bound(2, "max", HUGE_VAL);
+  return each(
+      in,
+      [=](std::int64_t v) {
+        if (static_cast<double>(v) < low) return static_cast<std::int64_t>(std::min(low, kWhole));
+        return static_cast<double>(v) > high ? static_cast<std::int64_t>(std::max(high, -kWhole)) : v;
+      },
+      [=](double v) { return std::min(std::max(v, low), high); });
+}
+
 /// What does not fit is moved to the edge: slices end at the largest of numbers.
 std::int64_t whole_of(const FoldInputs &in, double value, DataType to) {
   if (std::isnan(value)) in.node.fail("casts what is no number to a whole one");
@@ -204,48 +237,43 @@ Literal fold_cast(const FoldInputs &in) {
   return result;
 }
 
-struct ArithmeticFolder {
-  std::string_view type;
-  Folder fold;
-};
-
-constexpr ArithmeticFolder kArithmetic[] = {
-    {"Add", fold_add},
-    {"Sub", fold_sub},
-    {"Mul", fold_mul},
-    {"Div", fold_div},
-    {"Mod", fold_mod},
-    {"Min", fold_min},
-    {"Max", fold_max},
-    {"Pow", fold_pow},
-    {"Equal", fold_equal},
-    {"Less", fold_less},
-    {"LessOrEqual", fold_less_or_equal},
-    {"Greater", fold_greater},
-    {"GreaterOrEqual", fold_greater_or_equal},
-    {"And", fold_and},
-    {"Or", fold_or},
-    {"Not", fold_not},
-    {"Neg", fold_neg},
-    {"Abs", fold_abs},
-    {"Floor", fold_floor},
-    {"Ceil", fold_ceil},
-    {"Round", fold_round},
-    {"Sqrt", fold_sqrt},
-    {"Reciprocal", fold_reciprocal},
-    {"Exp", fold_exp},
-    {"Log", fold_log},
-    {"Sin", fold_sin},
-    {"Cos", fold_cos},
-    {"Cast", fold_cast},
-};
-
 } // namespace
 
-Folder find_arithmetic_folder(std::string_view type) {
-  const auto *const found = std::find_if(std::begin(kArithmetic), std::end(kArithmetic),
-                                         [type](const ArithmeticFolder &f) { return f.type == type; });
-  return found == std::end(kArithmetic) ? nullptr : found->fold;
+const std::vector<NamedFolder> &arithmetic_folders() {
+  static const std::vector<NamedFolder> all = {
+      {"Add", fold_add},
+      {"Sub", fold_sub},
+      {"Mul", fold_mul},
+      {"Div", fold_div},
+      {"Mod", fold_mod},
+      {"Min", fold_min},
+      {"Max", fold_max},
+      {"Pow", fold_pow},
+      {"Equal", fold_equal},
+      {"Less", fold_less},
+      {"LessOrEqual", fold_less_or_equal},
+      {"Greater", fold_greater},
+      {"GreaterOrEqual", fold_greater_or_equal},
+      {"And", fold_and},
+      {"Or", fold_or},
+      {"Xor", fold_xor},
+      {"Sign", fold_sign},
+      {"Not", fold_not},
+      {"Neg", fold_neg},
+      {"Abs", fold_abs},
+      {"Floor", fold_floor},
+      {"Ceil", fold_ceil},
+      {"Round", fold_round},
+      {"Sqrt", fold_sqrt},
+      {"Reciprocal", fold_reciprocal},
+      {"Exp", fold_exp},
+      {"Log", fold_log},
+      {"Sin", fold_sin},
+      {"Cos", fold_cos},
+      {"Cast", fold_cast},
+      {"Clip", fold_clip},
+  };
+  return all;
 }
 
 } // namespace gradweave::graph::onnx

@@ -89,7 +89,7 @@ Literal fold_gather(const FoldInputs &in) {
   std::vector<std::size_t> from;
   for (std::int64_t o = 0; o < outer; ++o)
     for (const std::int64_t index : indices.whole) {
-      if (index < -along || index >= along)
+      if (!in.sample && (index < -along || index >= along))
         in.node.fail(fmt::format("index {} is none of the {} of axis {}", index, along, axis));
       for (std::int64_t i = 0; i < inner; ++i)
         from.push_back(static_cast<std::size_t>((o * along + (index < 0 ? index + along : index)) * inner + i));
@@ -152,16 +152,7 @@ Literal fold_tile(const FoldInputs &in) {
 }
 
 Literal fold_constant_of_shape(const FoldInputs &in) {
-  const Dims dims = in.list(0, "shape", {});
-  Literal value{DataType::kFloat, {1}, {}, {0}};
-  if (in.node.has_attribute("value")) {
-    const auto *const blob = std::get_if<Blob>(&in.node.node().attributes.at("value"));
-    if (blob == nullptr || blob->external || blob->elements() != 1)
-      in.node.fail("attribute 'value' is no single number");
-    value = literal_of(*blob);
-  }
-  value.dims = {};
-  return repeated(in.node, value, dims);
+  return repeated(in.node, fill_of(in.node), in.list(0, "shape", {}));
 }
 
 Literal fold_range(const FoldInputs &in) {
@@ -216,63 +207,27 @@ Literal fold_trilu(const FoldInputs &in) {
   return result;
 }
 
-/// Of a whole literal, over all of its elements.
-template <class F> Literal reduced(const FoldInputs &in, std::int64_t first, F f) {
-  const Literal &x = in.at(0);
-  const Dims axes = in.list(1, "axes", {});
-  if (x.is_real() || (!axes.empty() && in.node.axes(axes, x.dims.size()).size() != x.dims.size()))
-    in.node.fail("of what is known only whole numbers can be reduced, over all axes");
-  Literal result{x.type, in.node.integer("keepdims", 1) != 0 ? Dims(x.dims.size(), 1) : Dims{}};
-  result.whole = {std::accumulate(x.whole.begin(), x.whole.end(), first, f)};
-  return result;
-}
-
-Literal fold_reduce_prod(const FoldInputs &in) {
-  return reduced(in, 1, [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  });
-}
-Literal fold_reduce_sum(const FoldInputs &in) {
-  return reduced(in, 0, [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  });
-}
-Literal fold_reduce_max(const FoldInputs &in) {
-  return reduced(in, INT64_MIN, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-}
-
-struct MoveFolder {
-  std::string_view type;
-  Folder fold;
-};
-
-constexpr MoveFolder kMoves[] = {
-    {"Identity", fold_identity},
-    {"Reshape", fold_reshape},
-    {"Flatten", fold_flatten},
-    {"Unsqueeze", fold_unsqueeze},
-    {"Squeeze", fold_squeeze},
-    {"Transpose", fold_transpose},
-    {"Slice", fold_slice},
-    {"Gather", fold_gather},
-    {"Concat", fold_concat},
-    {"Expand", fold_expand},
-    {"Tile", fold_tile},
-    {"ConstantOfShape", fold_constant_of_shape},
-    {"Range", fold_range},
-    {"Where", fold_where},
-    {"Trilu", fold_trilu},
-    {"ReduceProd", fold_reduce_prod},
-    {"ReduceSum", fold_reduce_sum},
-    {"ReduceMax", fold_reduce_max},
-};
-
 } // namespace
 
-Folder find_move_folder(std::string_view type) {
-  const auto *const found =
-      std::find_if(std::begin(kMoves), std::end(kMoves), [type](const MoveFolder &f) { return f.type == type; });
-  return found == std::end(kMoves) ? nullptr : found->fold;
+Literal fill_of(const NodeView &node) {
+  Literal value{DataType::kFloat, {}, {}, {0}};
+  if (!node.has_attribute("value")) return value;
+  const auto *const blob = std::get_if<Blob>(&node.node().attributes.at("value"));
+  if (blob == nullptr || blob->external || blob->elements() != 1) node.fail("attribute 'value' is no single number");
+  value = literal_of(*blob);
+  value.dims = {};
+  return value;
+}
+
+const std::vector<NamedFolder> &move_folders() {
+  static const std::vector<NamedFolder> all = {
+      {"Identity", fold_identity},   {"Reshape", fold_reshape}, {"Flatten", fold_flatten},
+      {"Unsqueeze", fold_unsqueeze}, {"Squeeze", fold_squeeze}, {"Transpose", fold_transpose},
+      {"Slice", fold_slice},         {"Gather", fold_gather},   {"Concat", fold_concat},
+      {"Expand", fold_expand},       {"Tile", fold_tile},       {"ConstantOfShape", fold_constant_of_shape},
+      {"Range", fold_range},         {"Where", fold_where},     {"Trilu", fold_trilu},
+  };
+  return all;
 }
 
 } // namespace gradweave::graph::onnx

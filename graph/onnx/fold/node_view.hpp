@@ -11,10 +11,16 @@ namespace gradweave::graph::onnx {
 
 class NodeView {
 public:
-  NodeView(const Node &node, std::int64_t opset, const std::string &file) : node_(node), opset_(opset), file_(file) {}
+  static constexpr std::int64_t kMostConstant = std::int64_t{1} << 22U;
+
+  /// `most`: elements of what is computed of known values at once.
+  NodeView(const Node &node, std::int64_t opset, const std::string &file, std::int64_t most = kMostConstant)
+      : node_(node), opset_(opset), file_(file), most_(most) {}
 
   const Node &node() const { return node_; }
   std::int64_t opset() const { return opset_; }
+  const std::string &file() const { return file_; }
+  std::int64_t most() const { return most_; }
   bool is(std::string_view type) const { return node_.type == type; }
   /// "FILE: node 'NAME' (Type)", where an op comes from.
   std::string where() const;
@@ -44,6 +50,7 @@ private:
   const Node &node_;
   std::int64_t opset_;
   const std::string &file_;
+  std::int64_t most_;
 };
 
 /// The shape that both are repeated to, as numpy does; fails through the node.

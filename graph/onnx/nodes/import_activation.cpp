@@ -1,4 +1,5 @@
 // Activation functions and softmax.
+#include "graph/onnx/nodes/compose.hpp"
 #include "graph/onnx/nodes/importers.hpp"
 
 #include <fmt/format.h>
@@ -7,28 +8,6 @@
 #include <limits>
 
 namespace gradweave::graph::onnx {
-namespace {
-
-/// A tensor of input 0 in an order of its own, and what its elements are like.
-struct Own {
-  TensorId tensor;
-  Value like;
-};
-
-Own own(NodeImport &node) {
-  const Value &x = node.real_in(0);
-  Own result{x.tensor != kNone ? x.tensor : node.place.plain(x), x};
-  if (x.tensor == kNone) result.like.order = plain_order(x.rank());
-  return result;
-}
-
-TensorId scalar(NodeImport &node, double value) {
-  return node.build.constant(node.build.fresh(fmt::format("{}.number", node.node().outputs.front())), {}, {value},
-                             ElementType::kFp32);
-}
-
-} // namespace
-
 void import_leaky_relu(NodeImport &node) { node.each("LeakyRelu", {{"alpha", node.real("alpha", 0.01)}}); }
 
 void import_prelu(NodeImport &node) {
@@ -41,15 +20,6 @@ void import_prelu(NodeImport &node) {
   const TensorId negative = node.step("Relu", {node.step("Neg", {x.tensor})}, {}, "below");
   const TensorId bent = node.step("Mul", {negative, node.place.beside(slope, x.like.order)}, {}, "bent");
   node.give_like(node.last("Sub", {positive, bent}), x.like);
-}
-
-void import_elu(NodeImport &node) {
-  const Own x = own(node);
-  const TensorId zero = scalar(node, 0);
-  const TensorId below = node.step("Exp", {node.step("Min", {x.tensor, zero}, {}, "below")});
-  const TensorId bent = node.step("Sub", {below, scalar(node, 1)}, {}, "bent");
-  const TensorId scaled = node.step("Scale", {bent}, {{"value", node.real("alpha", 1)}});
-  node.give_like(node.last("Add", {node.step("Relu", {x.tensor}), scaled}), x.like);
 }
 
 void import_hard_sigmoid(NodeImport &node) { // min(max(alpha x + beta, 0), 1)
@@ -116,13 +86,25 @@ void import_softmax(NodeImport &node) {
   give_row(node, row, "Softmax", {row.tensor});
 }
 
+Call log_softmax_call(NodeImport &node, TensorId rows) {
+  const Attributes last{{"axes", Dims{-1}}};
+  const TensorId highest = node.step("ReduceMax", {rows}, last);
+  const TensorId below = node.step("Sub", {rows, highest}, {}, "below");
+  const TensorId sum = node.step("ReduceSum", {node.step("Exp", {below})}, last);
+  return {"Sub", {below, node.step("Log", {sum})}};
+}
+
 void import_log_softmax(NodeImport &node) {
   const Row row = row_of(node);
-  const Attributes last{{"axes", Dims{-1}}};
-  const TensorId highest = node.step("ReduceMax", {row.tensor}, last);
-  const TensorId below = node.step("Sub", {row.tensor, highest}, {}, "below");
-  const TensorId sum = node.step("ReduceSum", {node.step("Exp", {below})}, last);
-  give_row(node, row, "Sub", {below, node.step("Log", {sum})});
+  const Call call = log_softmax_call(node, row.tensor);
+  give_row(node, row, call.op, call.inputs);
+}
+
+void import_hardmax(NodeImport &node) {
+  const Row row = row_of(node);
+  const TensorId place = node.step("ArgMax", {row.tensor}, {{"axis", std::int64_t{-1}}, {"keepdims", std::int64_t{0}}});
+  const auto width = static_cast<std::int64_t>(node.build.shape(row.tensor).cols());
+  give_row(node, row, "Where", {node.step("OneHot", {place}, {{"depth", width}}), scalar(node, 1), scalar(node, 0)});
 }
 
 } // namespace gradweave::graph::onnx

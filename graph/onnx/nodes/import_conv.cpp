@@ -37,6 +37,10 @@ void check_weights(const NodeImport &node, const Value &x, const Value &w, std::
                           text_of(w.dims), x.name, text_of(x.dims)));
   if (groups < 1 || w.dims[0] % groups != 0)
     node.fail(fmt::format("attribute 'group' = {} does not divide the {} of weights '{}'", groups, w.dims[0], w.name));
+  const Dims kernel(w.dims.begin() + 2, w.dims.end());
+  if (const Dims asked = node.integers("kernel_shape", kernel); asked != kernel)
+    node.fail(fmt::format("attribute 'kernel_shape' = {} and weights '{}', {}, do not agree; export the model again",
+                          text_of(asked), w.name, text_of(w.dims)));
 }
 
 /// Adds the bias, if there is one, and gives the result.

@@ -106,14 +106,35 @@ void import_div(NodeImport &node) {
   give_beside(node, node.last("Div", both.tensors), both);
 }
 
+namespace {
+
+/// An exponent as real numbers, whichever type the file has it in.
+Value real_exponent(const NodeImport &node) {
+  Value exponent = node.in(1);
+  if (exponent.kind == Kind::kReal) return exponent;
+  if (!exponent.known())
+    node.fail(fmt::format("exponents '{}' are {} that depend on the data", exponent.name, to_string(exponent.kind)));
+  Literal real{DataType::kFloat, exponent.dims};
+  for (std::size_t i = 0; i < exponent.literal->size(); ++i)
+    real.real.push_back(exponent.literal->number(i));
+  exponent.kind = Kind::kReal;
+  exponent.literal = std::make_shared<Literal>(std::move(real));
+  return exponent;
+}
+
+} // namespace
+
 void import_pow(NodeImport &node) {
   const Value &x = node.real_in(0);
-  const double exponent = node.number(1, "exponent", 1);
+  const Value exponents = real_exponent(node);
+  const double exponent = is_scalar(exponents, x.rank()) ? exponents.literal->number(0) : 0;
   if (exponent == 1) return node.give(x);
   if (exponent == 0.5) return node.each("Sqrt");
   if (exponent == -1) return node.each("Reciprocal");
-  if (exponent != 2 && exponent != 3 && exponent != 4 && exponent != -0.5)
-    node.fail(fmt::format("exponent {}: 2, 3, 4, 1, 0.5, -0.5 and -1 are computed", exponent));
+  if (exponent != 2 && exponent != 3 && exponent != 4 && exponent != -0.5) {
+    const Beside both = beside(node, {&x, &exponents});
+    return give_beside(node, node.last("Pow", both.tensors), both);
+  }
   const TensorId tensor = x.tensor != kNone ? x.tensor : node.place.plain(x);
   Value like = x;
   if (x.tensor == kNone) like.order = plain_order(x.rank());
@@ -121,6 +142,12 @@ void import_pow(NodeImport &node) {
   if (exponent == -0.5) return node.give_like(node.last("Reciprocal", {node.step("Sqrt", {tensor})}), like);
   const TensorId square = node.step("Mul", {tensor, tensor}, {}, "square");
   node.give_like(node.last("Mul", {square, exponent == 3 ? tensor : square}), like);
+}
+
+void import_mod(NodeImport &node) {
+  if (node.integer("fmod", 0) == 0) node.fail("real numbers need the attribute 'fmod' = 1");
+  const Beside both = beside(node, {&node.real_in(0), &node.real_in(1)});
+  give_beside(node, node.last("Mod", both.tensors), both);
 }
 
 void import_variadic(NodeImport &node) {
@@ -164,6 +191,14 @@ void import_cast(NodeImport &node) {
     Value same = x;
     same.kind = Kind::kWhole;
     return node.give(same);
+  }
+  if (x.kind == Kind::kReal && kind == Kind::kTruth) {
+    const TensorId tensor = x.tensor != kNone ? x.tensor : node.place.plain(x);
+    const TensorId none = node.build.constant(node.build.fresh("zero"), {}, {0}, ElementType::kFp32);
+    Value truths = x;
+    if (x.tensor == kNone) truths.order = plain_order(x.rank());
+    truths.kind = Kind::kTruth;
+    return node.give_like(node.last("Greater", {node.step("Abs", {tensor}), none}), truths);
   }
   if (x.kind != Kind::kTruth || kind != Kind::kReal)
     node.fail(fmt::format("input 0 '{}' has {}, which depend on the data and cannot become {}", x.name,

@@ -1,5 +1,6 @@
 // What only moves elements, or names them otherwise.
 #include "graph/onnx/fold/fold.hpp"
+#include "graph/onnx/nodes/compose.hpp"
 #include "graph/onnx/nodes/importers.hpp"
 #include "graph/onnx/nodes/reshape.hpp"
 
@@ -116,24 +117,34 @@ void import_slice(NodeImport &node) {
   const Value &x = node.real_in(0);
   const std::vector<SliceAxis> all = sliced(node, x.dims, node.list(1, "starts", {}), node.list(2, "ends", {}),
                                             node.list(3, "axes", {}), node.list(4, "steps", {}));
-  const auto [tensor, order] = stored(node, x);
+  auto [tensor, order] = stored(node, x);
   Dims starts, ends, axes, steps;
+  bool turned = false; // an axis goes backwards
   for (std::size_t axis = 0; axis < all.size(); ++axis) {
     const SliceAxis &s = all[axis];
     if (s.count == x.dims[axis] && s.step == 1) continue;
-    if (s.step < 0) node.fail(fmt::format("steps has {}: dimensions are not turned round", s.step));
+    if (s.step < 0) {
+      Dims from;
+      for (std::int64_t i = 0; i < s.count; ++i)
+        from.push_back(s.start + i * s.step);
+      tensor = taken_along(node, tensor, place_in(order, axis), from, false);
+      turned = true;
+      continue;
+    }
     if (s.count == 0) node.fail(fmt::format("nothing is left of dimension {} of {}", axis, text_of(x.dims)));
     starts.push_back(s.start);
     ends.push_back(s.start + (s.count - 1) * s.step + 1);
     axes.push_back(at(order, axis));
     steps.push_back(s.step);
   }
-  if (axes.empty()) return node.give(x);
+  if (axes.empty()) return turned ? node.give(tensor, order) : node.give(x);
   node.give(node.last("Slice", {tensor}, {{"starts", starts}, {"ends", ends}, {"axes", axes}, {"steps", steps}}),
             order);
 }
 
 namespace {
+
+constexpr std::int64_t kMostFrame = 65535;
 
 /// Elements before each dimension of x, then behind each.
 Dims pads_of(const NodeImport &node, std::size_t rank) {
@@ -153,13 +164,51 @@ Dims pads_of(const NodeImport &node, std::size_t rank) {
   return pads;
 }
 
+/// Which elements of an axis of `size` a result reads that has `before` more, or less, before it and `behind` behind
+/// it.
+Dims framed(const NodeImport &node, std::int64_t size, std::int64_t before, std::int64_t behind,
+            const std::string &mode) {
+  if (size + before + behind < 1 || before > kMostFrame || behind > kMostFrame)
+    node.fail(fmt::format("pads of {} and {} around {} elements: nothing is left, or more than {} are added", before,
+                          behind, size, kMostFrame));
+  Dims from;
+  for (std::int64_t i = -before; i < size + behind; ++i) {
+    const std::int64_t turn = mode == "wrap" ? size : std::max<std::int64_t>(1, 2 * size - 2);
+    const std::int64_t within = (i % turn + turn) % turn;
+    if (mode == "edge")
+      from.push_back(std::clamp<std::int64_t>(i, 0, size - 1));
+    else if (mode == "reflect" || mode == "wrap")
+      from.push_back(within < size ? within : turn - within);
+    else
+      node.fail(fmt::format("attribute 'mode' = '{}'; constant, edge, reflect and wrap are computed", mode));
+  }
+  return from;
+}
+
+/// A frame of x's own elements.
+void give_frame(NodeImport &node, const Value &x, const Dims &pads, const std::string &mode) {
+  Value y = x;
+  const Stored of = stored(node, x);
+  y.tensor = of.tensor;
+  y.order = of.order;
+  y.channels = 0;
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    const std::int64_t before = pads[axis], behind = pads[axis + x.rank()];
+    if (before == 0 && behind == 0) continue;
+    const Dims from = framed(node, x.dims[axis], before, behind, mode);
+    y.tensor = taken_along(node, y.tensor, place_in(y.order, axis), from, false);
+    y.dims[axis] = static_cast<std::int64_t>(from.size());
+  }
+  node.give(y);
+}
+
 } // namespace
 
 void import_pad(NodeImport &node) {
   const Value &x = node.real_in(0);
   const Dims pads = pads_of(node, x.rank());
   if (const std::string mode = node.text("mode", "constant"); mode != "constant")
-    node.fail(fmt::format("attribute 'mode' = '{}': only 'constant' is computed", mode));
+    return give_frame(node, x, pads, mode);
   const auto [tensor, order] = stored(node, x);
   Dims frame(2 * x.rank()), starts, ends, axes;
   for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -214,13 +263,6 @@ void import_tile(NodeImport &node) {
 
 namespace {
 
-/// Whether indices name one slice after another.
-bool are_a_range(const Dims &indices) {
-  for (std::size_t i = 1; i < indices.size(); ++i)
-    if (indices[i] != indices[i - 1] + 1) return false;
-  return true;
-}
-
 /// Slices that are known when the file is read; `indices` are not below 0.
 void gather_known(NodeImport &node, const Value &x, std::size_t axis, const Literal &indices) {
   const auto [tensor, order] = stored(node, x);
@@ -228,22 +270,7 @@ void gather_known(NodeImport &node, const Value &x, std::size_t axis, const Lite
   y.dims = x.dims;
   y.dims[axis] = static_cast<std::int64_t>(indices.size());
   y.order = order;
-  const bool squeezes = indices.dims.size() != 1;
-  if (are_a_range(indices.whole)) {
-    const Attributes cut{{"starts", Dims{indices.whole.front()}},
-                         {"ends", Dims{indices.whole.back() + 1}},
-                         {"axes", Dims{at(order, axis)}}};
-    y.tensor = squeezes ? node.step("Slice", {tensor}, cut) : node.last("Slice", {tensor}, cut);
-  } else {
-    Value list;
-    list.name = node.in(1).name;
-    list.kind = Kind::kWhole;
-    list.dims = {y.dims[axis]};
-    list.literal = std::make_shared<Literal>(whole_numbers(indices.whole));
-    const std::vector<TensorId> inputs{tensor, node.place.plain(list)};
-    const Attributes along{{"axis", at(order, axis)}};
-    y.tensor = squeezes ? node.step("Gather", inputs, along) : node.last("Gather", inputs, along);
-  }
+  y.tensor = taken_along(node, tensor, place_in(order, axis), indices.whole, indices.dims.size() == 1);
   Dims dims(x.dims.begin(), x.dims.begin() + static_cast<std::ptrdiff_t>(axis));
   dims.insert(dims.end(), indices.dims.begin(), indices.dims.end());
   dims.insert(dims.end(), x.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.dims.end());

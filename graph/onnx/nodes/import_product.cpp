@@ -1,5 +1,7 @@
 // Products of matrices.
 #include "graph/onnx/nodes/importers.hpp"
+#include "graph/onnx/nodes/product.hpp"
+#include "graph/onnx/nodes/reshape.hpp"
 
 #include <fmt/format.h>
 
@@ -80,7 +82,8 @@ Side repeated_to(NodeImport &node, Side side, const Dims &to) {
   return side;
 }
 
-void give_batched(NodeImport &node, const Value &a, const Value &b) {
+/// `last`: the product is the node's result.
+Value batched(NodeImport &node, const Value &a, const Value &b, bool last) {
   if (a.rank() < 2 || b.rank() < 2)
     node.fail(fmt::format("inputs are {} and {}; both need rows and columns", text_of(a.dims), text_of(b.dims)));
   if (a.back() != b.back(1))
@@ -92,10 +95,13 @@ void give_batched(NodeImport &node, const Value &a, const Value &b) {
     left = repeated_to(node, left, lead);
     right = repeated_to(node, right, lead);
   }
-  const TensorId y =
-      node.last("MatMul", {left.tensor, right.tensor},
-                {{"trans_a", std::int64_t{left.transposed}}, {"trans_b", std::int64_t{right.transposed}}});
-  node.give(y, plain_order(node.build.shape(y).rank()));
+  const Attributes flags{{"trans_a", std::int64_t{left.transposed}}, {"trans_b", std::int64_t{right.transposed}}};
+  const std::vector<TensorId> both{left.tensor, right.tensor};
+  Value y;
+  y.tensor = last ? node.last("MatMul", both, flags) : node.step("MatMul", both, flags, "product");
+  y.dims = numbers(node.build.shape(y.tensor));
+  y.order = plain_order(y.rank());
+  return y;
 }
 
 void give_scaled_and_added(NodeImport &node, TensorId y, double alpha, double beta, bool added) {
@@ -120,14 +126,65 @@ void give_scaled_and_added(NodeImport &node, TensorId y, double alpha, double be
 
 } // namespace
 
+Value matrix_product(NodeImport &node, const Value &a, const Value &b, bool last) {
+  if (!of_file(b) || b.rank() != 2) return batched(node, a, b, last);
+  const Rows rows = linear(node, a, b, last);
+  Value y;
+  y.tensor = rows.tensor;
+  y.order = rows.order;
+  y.dims = a.dims;
+  y.dims.back() = b.dims[1];
+  return y;
+}
+
+namespace {
+
+/// A vector as a matrix: a row, or a column.
+Value as_matrix(NodeImport &node, const Value &vector, bool column) {
+  const Dims dims = column ? Dims{vector.dims[0], 1} : Dims{1, vector.dims[0]};
+  if (!of_file(vector)) return reshaped_value(node, vector, dims, false);
+  Value matrix;
+  matrix.name = vector.name;
+  matrix.tensor = node.place.arranged(vector, {{{vector.dims[0]}}, {0}, dims}, vector.known() ? "" : "lecun");
+  matrix.dims = dims;
+  matrix.order = plain_order(2);
+  return matrix;
+}
+
+/// x times a vector of the file: a layer of one column.
+Value layer_of_vector(NodeImport &node, const Value &x, const Value &vector) {
+  if (x.back() != vector.dims[0])
+    node.fail(fmt::format("input '{}' is {} and '{}' {}: the last dimension of one must be the first of the other",
+                          x.name, text_of(x.dims), vector.name, text_of(vector.dims)));
+  const Rows rows = rows_of(node, x);
+  Arrangement column{{{vector.dims[0]}}, {0}, {vector.dims[0], 1}};
+  if (x.channels != 0) {
+    column.cuts = {{x.channels, vector.dims[0] / x.channels}};
+    column.order = {1, 0};
+  }
+  Value y;
+  y.tensor = node.step("Gemm", {rows.tensor, node.place.arranged(vector, column, "lecun")}, {}, "product");
+  y.order = rows.order;
+  y.dims = x.dims;
+  y.dims.back() = 1;
+  return y;
+}
+
+} // namespace
+
 void import_matmul(NodeImport &node) {
   const Value &a = node.real_in(0), &b = node.real_in(1);
-  if (!of_file(b) || b.rank() != 2) {
-    give_batched(node, a, b);
-    return;
-  }
-  const Rows y = linear(node, a, b, true);
-  node.give(y.tensor, y.order);
+  if (a.rank() == 0 || b.rank() == 0) node.fail("an input is a single number");
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if (!row && !column) return node.give(matrix_product(node, a, b, true));
+  const Value left = row ? as_matrix(node, a, false) : a;
+  const Value product = column && of_file(b) && !b.known()
+                            ? layer_of_vector(node, left, b)
+                            : matrix_product(node, left, column ? as_matrix(node, b, true) : b, false);
+  Dims dims = product.dims; // without the 1 of a vector
+  if (column) dims.pop_back();
+  if (row) dims.erase(dims.end() - (column ? 1 : 2));
+  node.give(reshaped_value(node, product, dims, true));
 }
 
 void import_gemm(NodeImport &node) {

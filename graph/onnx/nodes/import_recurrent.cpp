@@ -13,13 +13,18 @@ constexpr std::int64_t kMostSteps = 4096; // each is a dozen ops
 
 /// Sizes of a recurrent layer, and its checks.
 struct Recurrent {
+  Value x; ///< [steps, batch, features]
   std::int64_t steps, batch, features, hidden, gates;
   std::vector<bool> reverse; ///< of each direction
+  bool batch_first;          ///< in the file: input, states and results
 
   Recurrent(const NodeImport &node, std::int64_t gate_count) : gates(gate_count) {
-    const Value &x = node.real_in(0), &w = node.real_in(1), &r = node.real_in(2);
+    const Value &w = node.real_in(1), &r = node.real_in(2);
+    x = node.real_in(0);
+    batch_first = node.integer("layout", 0) != 0;
     if (x.rank() != 3)
       node.fail(fmt::format("input '{}' is {}; it must be [steps, batch, features]", x.name, text_of(x.dims)));
+    if (batch_first) x = transposed(std::move(x), {1, 0, 2});
     if (x.dims[0] > kMostSteps) node.fail(fmt::format("{} steps are more than {}", x.dims[0], kMostSteps));
     steps = x.dims[0], batch = x.dims[1], features = x.dims[2];
     const std::string direction = node.text("direction", "forward");
@@ -36,7 +41,6 @@ struct Recurrent {
     check(node, r, {directions(), gates * hidden, hidden});
     if (node.has_input(3)) check(node, node.real_in(3), {directions(), 2 * gates * hidden});
     if (node.has_input(4)) check_lengths(node);
-    if (node.integer("layout", 0) != 0) node.fail("attribute 'layout' = 1 is not taken; export steps first");
     for (const char *name : {"activations", "activation_alpha", "clip", "input_forget"})
       if (node.has_attribute(name) && (std::string_view(name) != "input_forget" || node.integer(name, 0) != 0))
         node.fail(fmt::format("attribute '{}' is not taken", name));
@@ -73,7 +77,8 @@ TensorId first_state(NodeImport &node, std::size_t input, std::size_t d, const R
   if (!node.has_input(input))
     return node.build.constant(node.build.fresh(node.node().outputs.back() + ".zeros"),
                                shape_of(node.build, "state", dims), {0}, ElementType::kFp32);
-  const Value &value = node.real_in(input);
+  Value value = node.real_in(input);
+  if (layer.batch_first && value.rank() == 3) value = transposed(std::move(value), {1, 0, 2});
   if (value.dims != Dims{layer.directions(), layer.batch, layer.hidden})
     node.fail(fmt::format("'{}' is {}; it must be [directions, batch, hidden]", value.name, text_of(value.dims)));
   TensorId all = node.place.plain(value);
@@ -87,7 +92,8 @@ TensorId first_state(NodeImport &node, std::size_t input, std::size_t d, const R
 }
 
 /// Results of the directions beside each other, as output `o`.
-void give_joined(NodeImport &node, const std::vector<TensorId> &parts, std::size_t axis, std::size_t o) {
+void give_joined(NodeImport &node, const Recurrent &layer, const std::vector<TensorId> &parts, std::size_t axis,
+                 std::size_t o) {
   if (!node.wants(o)) return;
   std::vector<TensorId> cut;
   Dims dims;
@@ -99,7 +105,12 @@ void give_joined(NodeImport &node, const std::vector<TensorId> &parts, std::size
   const TensorId joined = cut.size() == 1
                               ? cut.front()
                               : node.step("Concat", cut, {{"axis", static_cast<std::int64_t>(axis)}}, "directions");
-  node.give(joined, plain_order(dims.size()), o);
+  Value value;
+  value.tensor = joined;
+  value.dims = numbers(node.build.shape(joined));
+  value.order = plain_order(value.rank());
+  if (layer.batch_first) value = transposed(std::move(value), axis == 1 ? Dims{2, 0, 1, 3} : Dims{1, 0, 2});
+  node.give(std::move(value), o);
 }
 
 /// Both biases, [2, gates x hidden]; zeros if the node has none.
@@ -116,7 +127,7 @@ void import_lstm(NodeImport &node) {
   const Recurrent layer(node, 4);
   if (node.has_input(7)) node.fail("input 7, peepholes, is not taken");
   const std::int64_t width = 4 * layer.hidden;
-  const TensorId x = node.place.plain(node.real_in(0));
+  const TensorId x = node.place.plain(layer.x);
   std::vector<TensorId> outputs, hidden, cell;
   for (std::size_t d = 0; d < layer.reverse.size(); ++d) {
     LstmWeights weights;
@@ -134,54 +145,86 @@ void import_lstm(NodeImport &node) {
     hidden.push_back(result.last.hidden);
     cell.push_back(result.last.cell);
   }
-  give_joined(node, outputs, 1, 0);
-  give_joined(node, hidden, 0, 1);
-  give_joined(node, cell, 0, 2);
+  give_joined(node, layer, outputs, 1, 0);
+  give_joined(node, layer, hidden, 0, 1);
+  give_joined(node, layer, cell, 0, 2);
 }
 
 namespace {
 
-/// z, r, h of a [batch, 3 hidden] tensor.
-std::vector<TensorId> three(NodeImport &node, TensorId gates, std::int64_t hidden, const std::string &name) {
-  return node.build.add_all("Split", {gates}, {{"axis", std::int64_t{-1}}, {"split", Dims{hidden, hidden, hidden}}},
-                            name, 3);
+/// What the steps of a direction share.
+struct Direction {
+  TensorId recurrent = kNone, bias = kNone; ///< [hidden, gates hidden] and [gates hidden], of the state
+  /// Of a state that is reset before its product: those of the last gate, which the others are without.
+  TensorId last_recurrent = kNone, last_bias = kNone;
+  std::int64_t hidden = 0;
+};
+
+/// The next state, from the step's gates = x W + b and the state.
+using Cell = TensorId (*)(Builder &, const Direction &, TensorId gates, TensorId h, const std::string &name);
+
+/// Gates side by side, one by one.
+std::vector<TensorId> gates_of(Builder &build, const Direction &of, TensorId gates, const std::string &name) {
+  const std::size_t count = build.shape(gates).cols() / static_cast<std::size_t>(of.hidden);
+  return build.add_all("Split", {gates}, {{"axis", std::int64_t{-1}}, {"split", Dims(count, of.hidden)}}, name, count);
 }
 
-/// h' = h~ + z (h - h~), h~ = tanh(x_h + r (h R_h + b)).
-TensorId gru_cell(NodeImport &node, const std::vector<TensorId> &x, const std::vector<TensorId> &own, TensorId h,
-                  const std::string &name) {
-  Builder &build = node.build;
+TensorId biased_product(Builder &build, TensorId x, TensorId w, TensorId b, const std::string &name) {
+  return build.add("Bias", {build.add("Gemm", {x, w}, {}, name + ".recurrent"), b}, {}, name + ".biased");
+}
+
+TensorId rnn_cell(Builder &build, const Direction &of, TensorId gates, TensorId h, const std::string &name) {
+  const TensorId own = biased_product(build, h, of.recurrent, of.bias, name);
+  return build.add("Tanh", {build.add("Add", {gates, own}, {}, name + ".sum")}, {}, name + ".hidden");
+}
+
+/// h' = h~ + z (h - h~), h~ = tanh(x_h + r (h R_h + b)) or, where the state is reset before its product, tanh(x_h + (r
+/// h) R_h + b).
+TensorId gru_cell(Builder &build, const Direction &of, TensorId gates, TensorId h, const std::string &name) {
+  const std::vector<TensorId> x = gates_of(build, of, gates, name + ".of_x");
+  const std::vector<TensorId> own =
+      gates_of(build, of, biased_product(build, h, of.recurrent, of.bias, name), name + ".of_h");
   const auto gate = [&](std::size_t i, const char *what) {
     const TensorId sum = build.add("Add", {x[i], own[i]}, {}, fmt::format("{}.{}.sum", name, what));
     return build.add("Sigmoid", {sum}, {}, fmt::format("{}.{}", name, what));
   };
   const TensorId z = gate(0, "update"), r = gate(1, "reset");
-  const TensorId reset = build.add("Mul", {r, own[2]}, {}, name + ".forgotten");
+  TensorId reset = build.add("Mul", {r, of.last_bias == kNone ? own[2] : h}, {}, name + ".forgotten");
+  if (of.last_bias != kNone) reset = biased_product(build, reset, of.last_recurrent, of.last_bias, name + ".candidate");
   const TensorId candidate =
       build.add("Tanh", {build.add("Add", {x[2], reset}, {}, name + ".sum")}, {}, name + ".candidate");
   const TensorId away = build.add("Sub", {h, candidate}, {}, name + ".away");
   return build.add("Add", {candidate, build.add("Mul", {z, away}, {}, name + ".kept")}, {}, name + ".hidden");
 }
 
-} // namespace
+/// Takes the last gate's weights out.
+void separate_last(Builder &build, Direction &of, const std::string &name) {
+  const std::int64_t all = build.shape(of.bias)[0];
+  const Attributes last{{"axis", std::int64_t{-1}}, {"split", Dims{all - of.hidden, of.hidden}}};
+  const std::vector<TensorId> weights = build.add_all("Split", {of.recurrent}, last, name + ".weights", 2);
+  const std::vector<TensorId> bias = build.add_all("Split", {of.bias}, last, name + ".own_bias", 2);
+  of = {weights[0], bias[0], weights[1], bias[1], of.hidden};
+}
 
-void import_gru(NodeImport &node) {
-  const Recurrent layer(node, 3);
-  if (node.integer("linear_before_reset", 0) == 0) node.fail("attribute 'linear_before_reset' = 0 is not taken");
-  const std::int64_t width = 3 * layer.hidden;
+/// All steps and directions of a layer whose state is h alone.
+void give_recurrent(NodeImport &node, const Recurrent &layer, Cell cell, bool resets_before) {
+  const std::int64_t width = layer.gates * layer.hidden;
   Builder &build = node.build;
-  const TensorId x = node.place.plain(node.real_in(0));
+  const TensorId x = node.place.plain(layer.x);
   std::vector<TensorId> outputs, last;
   for (std::size_t d = 0; d < layer.reverse.size(); ++d) {
     const std::string name = build.fresh(node.name() + (layer.reverse[d] ? ".reverse" : ".forward"));
     const TensorId w =
         of_direction(node, node.real_in(1), d, {{width}, {layer.features}}, {1, 0}, {layer.features, width}, "xavier");
-    const TensorId r =
+    Direction of;
+    of.hidden = layer.hidden;
+    of.recurrent =
         of_direction(node, node.real_in(2), d, {{width}, {layer.hidden}}, {1, 0}, {layer.hidden, width}, "xavier");
     const std::vector<TensorId> both = build.add_all(
         "Split", {biases(node, d, layer)}, {{"axis", std::int64_t{0}}, {"split", Dims{1, 1}}}, name + ".biases", 2);
     const auto bias = [&](std::size_t i) { return node.step("Reshape", {both[i]}, {{"shape", Dims{width}}}, "bias"); };
-    const TensorId own_bias = bias(1);
+    of.bias = bias(1);
+    if (resets_before) separate_last(build, of, name);
     const TensorId products =
         build.add("Bias", {build.add("Gemm", {x, w}, {}, name + ".x"), bias(0)}, {}, name + ".bias");
     const std::vector<TensorId> parts = build.add_all(
@@ -193,17 +236,22 @@ void import_gru(NodeImport &node) {
       const std::size_t t = layer.reverse[d] ? parts.size() - 1 - i : i;
       const std::string step = fmt::format("{}.{}", name, t);
       const TensorId gates = build.add("Reshape", {parts[t]}, {{"shape", Dims{layer.batch, width}}}, step);
-      const TensorId own =
-          build.add("Bias", {build.add("Gemm", {h, r}, {}, step + ".recurrent"), own_bias}, {}, step + ".biased");
-      h = gru_cell(node, three(node, gates, layer.hidden, step + ".of_x"),
-                   three(node, own, layer.hidden, step + ".of_h"), h, step);
+      h = cell(build, of, gates, h, step);
       steps[t] = build.add("Reshape", {h}, {{"shape", Dims{1, layer.batch, layer.hidden}}}, step + ".out");
     }
     outputs.push_back(build.add("Concat", steps, {{"axis", std::int64_t{0}}}, name));
     last.push_back(h);
   }
-  give_joined(node, outputs, 1, 0);
-  give_joined(node, last, 0, 1);
+  give_joined(node, layer, outputs, 1, 0);
+  give_joined(node, layer, last, 0, 1);
 }
+
+} // namespace
+
+void import_gru(NodeImport &node) {
+  give_recurrent(node, Recurrent(node, 3), gru_cell, node.integer("linear_before_reset", 0) == 0);
+}
+
+void import_rnn(NodeImport &node) { give_recurrent(node, Recurrent(node, 1), rnn_cell, false); }
 
 } // namespace gradweave::graph::onnx

@@ -13,7 +13,10 @@ void import_conv_transpose(NodeImport &node);
 void import_max_pool(NodeImport &node);
 void import_average_pool(NodeImport &node);
 void import_global_pool(NodeImport &node); ///< GlobalAveragePool, GlobalMaxPool
-void import_resize(NodeImport &node);      ///< Resize, Upsample
+void import_lp_pool(NodeImport &node);
+
+// import_resize.cpp
+void import_resize(NodeImport &node); ///< Resize, Upsample
 
 // import_product.cpp
 void import_gemm(NodeImport &node);
@@ -25,6 +28,7 @@ void import_sub(NodeImport &node);
 void import_mul(NodeImport &node);
 void import_div(NodeImport &node);
 void import_pow(NodeImport &node);
+void import_mod(NodeImport &node);
 void import_variadic(NodeImport &node);   ///< Sum, Mean, Max, Min
 void import_comparison(NodeImport &node); ///< Equal, Less, ...
 void import_where(NodeImport &node);
@@ -34,7 +38,6 @@ void import_cast(NodeImport &node);
 // import_activation.cpp
 void import_leaky_relu(NodeImport &node);
 void import_prelu(NodeImport &node);
-void import_elu(NodeImport &node);
 void import_hard_sigmoid(NodeImport &node);
 void import_hard_swish(NodeImport &node);
 void import_mish(NodeImport &node);
@@ -42,15 +45,65 @@ void import_gelu(NodeImport &node);
 void import_clip(NodeImport &node);
 void import_softmax(NodeImport &node);
 void import_log_softmax(NodeImport &node);
+void import_hardmax(NodeImport &node);
+
+// import_function.cpp
+void import_function(NodeImport &node); ///< of one tensor, composed of others: Selu, Tan, IsNaN, ...
+
+// import_choice.cpp
+void import_arg_max(NodeImport &node); ///< ArgMax, ArgMin
+void import_top_k(NodeImport &node);
+void import_one_hot(NodeImport &node);
+void import_trilu(NodeImport &node);
+
+// import_scatter.cpp
+void import_gather_elements(NodeImport &node);
+void import_gather_nd(NodeImport &node);
+void import_scatter_nd(NodeImport &node);
+void import_scatter_elements(NodeImport &node); ///< ScatterElements, Scatter
+
+// import_crop.cpp
+void import_center_crop_pad(NodeImport &node);
+void import_reverse_sequence(NodeImport &node);
+void import_eye_like(NodeImport &node);
+
+// import_loss.cpp
+void import_negative_log_likelihood(NodeImport &node);
+void import_softmax_cross_entropy(NodeImport &node);
+
+// import_scaling.cpp
+void import_lp_normalization(NodeImport &node);
+void import_global_lp_pool(NodeImport &node);
+void import_mean_variance_normalization(NodeImport &node);
+void import_group_normalization(NodeImport &node);
+void import_lrn(NodeImport &node);
+
+// import_attention.cpp
+void import_attention(NodeImport &node);
+void import_rotary_embedding(NodeImport &node);
+
+// import_einsum.cpp
+void import_einsum(NodeImport &node);
 
 // import_norm.cpp
 void import_batch_normalization(NodeImport &node);
 void import_instance_normalization(NodeImport &node);
 void import_layer_normalization(NodeImport &node);
+void import_rms_normalization(NodeImport &node);
 void import_dropout(NodeImport &node);
 
+void import_quantize(NodeImport &node); ///< QuantizeLinear, DequantizeLinear
+
+// import_composed.cpp
+void import_cast_like(NodeImport &node);
+void import_logic(NodeImport &node); ///< And, Or, Xor, Not
+/// Whether a node moves truth values about that an operator of the graph computes, which moves real numbers alone.
+bool moves_truths(const NodeImport &node);
+void import_moved_truths(NodeImport &node);
+
 // import_reduce.cpp
-void import_reduce(NodeImport &node); ///< ReduceMean, ReduceSum, ReduceMax, ReduceMin
+void import_reduce(NodeImport &node); ///< ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceL1, ...
+void import_cum_sum(NodeImport &node);
 
 // import_move.cpp
 void import_identity(NodeImport &node);
@@ -71,5 +124,6 @@ void import_depth_to_space(NodeImport &node); ///< DepthToSpace, SpaceToDepth
 // import_recurrent.cpp
 void import_lstm(NodeImport &node);
 void import_gru(NodeImport &node);
+void import_rnn(NodeImport &node);
 
 } // namespace gradweave::graph::onnx

@@ -25,13 +25,13 @@ void pad_to_same(Window &window, std::size_t axis, std::int64_t size, bool odd_b
   const std::int64_t reach = window.dilations[axis] * (window.kernel[axis] - 1) + 1;
   const std::int64_t total = std::max<std::int64_t>(0, (outputs - 1) * window.strides[axis] + reach - size);
   window.pads[axis] = odd_before ? total - total / 2 : total / 2;
-  window.pads[axis + 2] = total - window.pads[axis];
+  window.pads[axis + window.axes()] = total - window.pads[axis];
 }
 
 /// What lies behind the last pad, if a window that begins within may reach beyond.
 std::int64_t extra_behind(const Window &window, std::size_t axis, std::int64_t size) {
   const std::int64_t reach = window.dilations[axis] * (window.kernel[axis] - 1) + 1, stride = window.strides[axis];
-  const std::int64_t room = size + window.pads[axis] + window.pads[axis + 2] - reach;
+  const std::int64_t room = size + window.pads[axis] + window.pads[axis + window.axes()] - reach;
   if (room < 0) return 0;
   std::int64_t outputs = (room + stride - 1) / stride + 1;
   if ((outputs - 1) * stride >= size + window.pads[axis]) --outputs; // would begin in the pad behind
@@ -46,7 +46,7 @@ Window given_window(const NodeImport &node, const Dims &kernel) {
                 checked_list(node, "strides", node.integers("strides", Dims(spatial, 1)), spatial, 1),
                 checked_list(node, "dilations", node.integers("dilations", Dims(spatial, 1)), spatial, 1),
                 checked_list(node, "pads", node.integers("pads", Dims(2 * spatial, 0)), 2 * spatial, 0),
-                {0, 0}};
+                Dims(std::max<std::size_t>(2, spatial), 0)};
   if (spatial != 1) return window;
   for (Dims *list : {&window.kernel, &window.strides, &window.dilations})
     list->insert(list->begin(), 1);
@@ -54,8 +54,9 @@ Window given_window(const NodeImport &node, const Dims &kernel) {
   return window;
 }
 
-Window window_of(const NodeImport &node, const Value &x, const Dims &kernel, std::string_view rounds_up) {
-  if (x.rank() != 3 && x.rank() != 4)
+Window window_of(const NodeImport &node, const Value &x, const Dims &kernel, std::string_view rounds_up,
+                 std::size_t most_rank) {
+  if (x.rank() < 3 || x.rank() > most_rank)
     node.fail(fmt::format("input '{}' is {}; images [batch, channels, rows, columns] and signals [batch, channels, "
                           "length] are taken",
                           x.name, text_of(x.dims)));
@@ -63,14 +64,15 @@ Window window_of(const NodeImport &node, const Value &x, const Dims &kernel, std
     node.fail(fmt::format("attribute 'kernel_shape' = {} does not fit input '{}', {}", text_of(kernel), x.name,
                           text_of(x.dims)));
   Window window = given_window(node, kernel);
-  const Dims size{x.rank() == 4 ? x.dims[2] : 1, x.back()};
+  Dims size(x.dims.begin() + 2, x.dims.end());
+  if (size.size() == 1) size.insert(size.begin(), 1);
   const std::string how = node.text("auto_pad", "NOTSET");
   const bool ceil = !rounds_up.empty() && node.integer(rounds_up, 0) != 0;
-  for (std::size_t axis = 0; axis < 2; ++axis) {
+  for (std::size_t axis = 0; axis < window.axes(); ++axis) {
     if (how == "SAME_UPPER" || how == "SAME_LOWER")
       pad_to_same(window, axis, size[axis], how == "SAME_LOWER");
     else if (how == "VALID")
-      window.pads[axis] = window.pads[axis + 2] = 0;
+      window.pads[axis] = window.pads[axis + window.axes()] = 0;
     else if (how != "NOTSET")
       node.fail(fmt::format("attribute 'auto_pad' = '{}' is not known", how));
     if (ceil) window.extra[axis] = extra_behind(window, axis, size[axis]);

@@ -23,7 +23,7 @@ const Value &NodeImport::real_in(std::size_t i) const {
 Literal NodeImport::literal(std::size_t i, std::string_view what) const {
   const Value &value = in(i);
   if (value.known()) return *value.literal;
-  if (value.blob != nullptr && !value.blob->external && value.order == plain_order(value.rank()))
+  if (value.blob != nullptr && !value.blob->bytes.empty() && value.order == plain_order(value.rank()))
     return literal_of(*value.blob);
   fail(fmt::format("input {} '{}' is {} and depends on the data; only what is known from the file is taken", i,
                    value.name, what));
@@ -44,7 +44,7 @@ double NodeImport::number(std::size_t input, std::string_view attribute, double 
   return known.number(0);
 }
 
-std::string NodeImport::name() const { return node().name.empty() ? node().outputs.front() : node().name; }
+std::string NodeImport::name() const { return node().name.empty() ? first_output(node()) : node().name; }
 
 TensorId NodeImport::step(std::string_view op, std::vector<TensorId> inputs, Attributes attributes,
                           std::string_view suffix) {

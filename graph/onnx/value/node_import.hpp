@@ -5,18 +5,26 @@
 #include "graph/onnx/value/value.hpp"
 
 #include <functional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradweave::graph::onnx {
 
 /// What names of the file stand for.
 using Values = std::map<std::string, Value, std::less<>>;
+/// Names that a node or the caller reads.
+using ReadNames = std::set<std::string_view>;
+
+/// Imports nodes that stand for one.
+using Expand = std::function<void(std::vector<Node>)>;
 
 class NodeImport : public NodeView {
 public:
-  NodeImport(const NodeView &view, Builder &builder, Placement &placement, Values &values)
-      : NodeView(view), build(builder), place(placement), values_(values) {}
+  NodeImport(const NodeView &view, Builder &builder, Placement &placement, Values &values, const ReadNames &read,
+             const Expand &expand)
+      : NodeView(view), build(builder), place(placement), values_(values), read_(read), expand_(expand) {}
 
   Builder &build;
   Placement &place;
@@ -31,8 +39,10 @@ public:
   Dims list(std::size_t input, std::string_view attribute, const Dims &fallback) const;
   /// A single number that an input has or, in older opsets, an attribute.
   double number(std::size_t input, std::string_view attribute, double fallback) const;
-  /// Whether anybody may read an output.
-  bool wants(std::size_t output) const { return output < node().outputs.size() && !node().outputs[output].empty(); }
+  /// Whether anybody reads an output.
+  bool wants(std::size_t output) const {
+    return output < node().outputs.size() && read_.count(node().outputs[output]) != 0;
+  }
 
   /// What its ops are called after: the node, or its first output.
   std::string name() const;
@@ -47,6 +57,8 @@ public:
   /// An op that changes elements one by one, of input `i`; gives output 0.
   void each(std::string_view op, const Attributes &attributes = {}, std::size_t i = 0);
 
+  /// Imports these nodes, which compute the node's outputs, instead of it.
+  void expand(std::vector<Node> nodes) { expand_(std::move(nodes)); }
   /// `value` is output `o`.
   void give(Value value, std::size_t o = 0);
   /// Real numbers in a tensor that has the output's dimensions in the order.
@@ -56,6 +68,8 @@ public:
 
 private:
   Values &values_;
+  const ReadNames &read_;
+  const Expand &expand_;
 };
 
 /// The value with its dimensions in another order: a name for the same elements.

@@ -12,11 +12,18 @@
 namespace gradweave::graph::onnx {
 namespace {
 
+constexpr std::int64_t kLargestConstant = 1U << 16U; ///< more real numbers are kept as frozen parameters are
+
 Dims flat(const std::vector<Dims> &cuts) {
   Dims all;
   for (const Dims &cut : cuts)
     all.insert(all.end(), cut.begin(), cut.end());
   return all;
+}
+
+/// Of real numbers of the file, which a layer may read as its weights.
+bool is_learned(const Value &value, const std::string &initial) {
+  return !value.known() || (value.learnable && !initial.empty());
 }
 
 /// No dimension cut.
@@ -58,6 +65,16 @@ std::vector<double> Placement::elements(const Value &value) const {
       build_.fail(fmt::format("'{}' has {}, which is no 32-bit number", value.name, literal.whole[i]));
     result.push_back(literal.number(i));
   }
+  return result;
+}
+
+Value Placement::with_blob(const Value &value) {
+  if (value.blob != nullptr || !value.known() || !value.literal->is_real()) return value;
+  Value result = value;
+  result.order = plain_order(value.rank());
+  const auto [made, fresh] = made_.try_emplace(value.name);
+  if (fresh) made->second = blob_of(value.name, *value.literal);
+  result.blob = &made->second;
   return result;
 }
 
@@ -105,7 +122,8 @@ TensorId Placement::arranged(const Value &value, const Arrangement &arrangement,
   const std::string key = fmt::format("{}|{}|{}|{}", value.name, fmt::join(flat(arrangement.cuts), ","),
                                       fmt::join(arrangement.order, ","), fmt::join(arrangement.dims, ","));
   if (const auto placed = placed_.find(key); placed != placed_.end()) return placed->second;
-  const bool weight = value.blob != nullptr && (!value.known() || !initial.empty());
+  const bool is_large = product_of(value.dims) > kLargestConstant;
+  const bool weight = value.kind == Kind::kReal && (is_learned(value, initial) || is_large);
   TensorId tensor = kNone;
   if (!weight) {
     const Dims cut = flat(arrangement.cuts);
@@ -116,7 +134,7 @@ TensorId Placement::arranged(const Value &value, const Arrangement &arrangement,
         ours.push_back(theirs[i]);
     tensor = constant(value, arrangement.dims, std::move(ours));
   } else {
-    tensor = parameter(value, arrangement, initial);
+    tensor = parameter(with_blob(value), arrangement, initial);
   }
   return placed_[key] = tensor;
 }
@@ -143,11 +161,13 @@ TensorId Placement::parameter(const Value &value, const Arrangement &arrangement
     origin->values = floats_of(*value.blob);
     if (own.order != plain_order(own.order.size())) origin->values = from_file(*origin, origin->values);
   }
+  const std::string fresh = value.blob->fill               ? fmt::format("constant:{}", *value.blob->fill)
+                            : !initial.empty()             ? initial
+                            : arrangement.dims.size() >= 2 ? "lecun"
+                                                           : "zeros";
   const TensorId tensor =
-      build_.parameter(build_.fresh_tensor(value.blob->name), shape_of(build_, value.name, arrangement.dims),
-                       !initial.empty()               ? initial
-                       : arrangement.dims.size() >= 2 ? "lecun"
-                                                      : "zeros");
+      build_.parameter(build_.fresh_tensor(value.blob->name), shape_of(build_, value.name, arrangement.dims), fresh,
+                       value.frozen || !is_learned(value, initial));
   build_.set_origin(tensor, origin);
   return parameters_[value.blob->name] = tensor;
 }
@@ -166,26 +186,31 @@ Value Placement::part(const Value &value, std::size_t at) {
   Value result = value;
   result.name = fmt::format("{}.{}", value.name, at);
   result.dims[0] = 1;
-  if (value.blob == nullptr || value.order != plain_order(value.rank()))
+  const Value whole = with_blob(value);
+  if (whole.blob == nullptr || whole.order != plain_order(value.rank()))
     build_.fail(
         fmt::format("'{}' must be an initializer: each of its {} parts is a parameter", value.name, value.dims[0]));
-  Blob part{result.name, value.blob->type, result.dims, {}, value.blob->external};
-  const std::size_t bytes = value.blob->bytes.size() / static_cast<std::size_t>(value.dims[0]);
-  part.bytes = value.blob->bytes.substr(at * bytes, bytes);
+  Blob part{result.name, whole.blob->type, result.dims, {}, whole.blob->external, whole.blob->fill};
+  const std::size_t bytes = whole.blob->bytes.size() / static_cast<std::size_t>(value.dims[0]);
+  part.bytes = whole.blob->bytes.substr(at * bytes, bytes);
+  result.literal = nullptr;
   result.blob = &parts_.try_emplace(result.name, std::move(part)).first->second;
   return result;
 }
 
-TensorId Placement::state(const Value &value, const std::string &initial) {
+TensorId Placement::state(const Value &given, const std::string &initial) {
+  const Value value = with_blob(given);
   if (value.blob == nullptr)
-    build_.fail(fmt::format("'{}' must be an initializer: running averages live on", value.name));
-  if (const auto found = parameters_.find(value.blob->name); found != parameters_.end()) return found->second;
+    build_.fail(
+        fmt::format("'{}' depends on the data: running averages live on, and must be known from the file", value.name));
+  if (const auto found = states_.find(value.blob->name); found != states_.end()) return found->second;
   const Shape shape = shape_of(build_, value.name, value.dims);
   auto origin = std::make_shared<Origin>(Origin{shape, shape, {0}});
   if (values_ && !value.blob->bytes.empty()) origin->values = floats_of(*value.blob);
-  const TensorId tensor = build_.state(build_.fresh_tensor(value.blob->name), shape, initial);
+  const std::string fresh = value.blob->fill ? fmt::format("constant:{}", *value.blob->fill) : initial;
+  const TensorId tensor = build_.state(build_.fresh_tensor(value.blob->name), shape, fresh);
   build_.set_origin(tensor, origin);
-  return parameters_[value.blob->name] = tensor;
+  return states_[value.blob->name] = tensor;
 }
 
 TensorId Placement::beside(const Value &value, const Order &order) {

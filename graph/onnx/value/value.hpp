@@ -3,6 +3,7 @@
 
 #include "graph/build/builder.hpp"
 #include "graph/onnx/file/literal.hpp"
+#include "graph/onnx/fold/host_value.hpp"
 
 #include <map>
 #include <string>
@@ -20,8 +21,9 @@ using Order = std::vector<std::size_t>;
 
 /// A value has the dimensions of the file; the tensor that holds it may have them in another order, so that images of a
 /// network of convolutions are never turned. It is a tensor; or a literal, known here; or a blob, values of the file
-/// that become a parameter where they are first read. A blob that is a literal, too, is a constant unless a layer reads
-/// it as its weights.
+/// that become a parameter where they are first read. A literal is a constant, unless it may be learned and a layer
+/// reads it as its weights. Whole numbers that follow from the inputs are computed before a step, and a
+/// tensor is made of them where an operator of the graph reads them.
 struct Value {
   std::string name;
   Kind kind = Kind::kReal;
@@ -33,6 +35,9 @@ struct Value {
   std::int64_t channels = 0;
   LiteralPtr literal = {};
   const Blob *blob = nullptr;
+  bool learnable = false;      ///< of a literal: the file gives it as weights are given
+  bool frozen = false;         ///< a buffer: not learned, whoever reads it
+  HostValuePtr host = nullptr; ///< how it follows from the inputs; the tensor, if there is one, is an input
 
   std::size_t rank() const { return dims.size(); }
   std::int64_t back(std::size_t from_end = 0) const { return dims[dims.size() - 1 - from_end]; }
@@ -83,6 +88,8 @@ public:
   TensorId beside(const Value &value, const Order &order);
 
 private:
+  /// The blob of a value, or one made of its literal, whose order is then plain.
+  Value with_blob(const Value &value);
   TensorId constant(const Value &value, const Dims &dims, std::vector<double> elements);
   TensorId parameter(const Value &value, const Arrangement &arrangement, const std::string &initial);
   TensorId rearranged(const Value &value, const Arrangement &arrangement);
@@ -94,7 +101,9 @@ private:
   bool values_;
   std::map<std::string, TensorId> placed_;     ///< by name and arrangement
   std::map<std::string, TensorId> parameters_; ///< by name
+  std::map<std::string, TensorId> states_;     ///< likewise
   std::map<std::string, Blob> parts_;          ///< of blobs, by name
+  std::map<std::string, Blob> made_;           ///< of literals, by name
   std::map<std::pair<TensorId, Dims>, TensorId> turned_;
 };
 

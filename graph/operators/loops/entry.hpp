@@ -60,6 +60,9 @@ template <class A, typename F> void zip_elements(Kernel<A> &k, F f) {
 /// The result is as the first input.
 inline void infer_like_first(Inference &op) { op.set(0, op.shape(0)); }
 
+/// Of a result that is constant nearly everywhere: no gradient passes on, and what lies behind learns nothing from it.
+inline void derive_nothing(Derivation & /*op*/) {}
+
 /// So many fp32 operations for each element of the first output.
 template <int PerElement> double operations_per_element(const OpView &op) {
   return PerElement * static_cast<double>(op.output(0).shape.elements());

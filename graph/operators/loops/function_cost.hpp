@@ -1,9 +1,11 @@
 // How many operations the functions of the contract take (N19), for the counts of operators that call them.
 #pragma once
 
+#include "sw_models/functions/circular.hpp"
 #include "sw_models/functions/count.hpp"
 #include "sw_models/functions/exponentials.hpp"
 #include "sw_models/functions/roots.hpp"
+#include "sw_models/functions/rounding.hpp"
 
 namespace gradweave::graph::function_cost {
 
@@ -57,6 +59,18 @@ inline unsigned erf() {
 }
 inline unsigned sigmoid() {
   return operations_of([](auto &p, auto x) { functions::sigmoid(p, x); });
+}
+inline unsigned sin() {
+  return operations_of([](auto &p, auto x) { functions::sin(p, x); });
+}
+inline unsigned cos() {
+  return operations_of([](auto &p, auto x) { functions::cos(p, x); });
+}
+inline unsigned atan() {
+  return operations_of([](auto &p, auto x) { functions::atan(p, x); });
+}
+inline unsigned round() {
+  return operations_of([](auto &p, auto x) { functions::round(p, x); });
 }
 
 } // namespace gradweave::graph::function_cost

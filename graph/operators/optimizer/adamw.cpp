@@ -120,6 +120,7 @@ std::vector<Operator> adamw_operators() {
       {"epsilon", AttributeKind::kReal, 1e-8, "added to the root of the mean square"},
       {"weight_decay", AttributeKind::kReal, 0.01, "what w loses in a step, times the rate"},
   };
+  dense.of_step = true;
   dense.infer = infer_adamw;
   dense.operations = operations_per_element<adamw_operations>;
   executes<AdamWRun>(dense);

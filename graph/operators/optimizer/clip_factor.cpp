@@ -90,6 +90,7 @@ std::vector<Operator> clip_factor_operators() {
   squares.summary = "sum of x^2: of each column, rows ascending, and of the columns, ascending";
   squares.inputs = {{"x", Takes::kFp32}};
   squares.outputs = {{"y", Gives::kFp32}};
+  squares.of_step = true;
   squares.infer = [](Inference &op) { op.set(0, {}); };
   squares.operations = operations_per_input<1>;
   squares.lower = walks<Walk::kWhole>;
@@ -102,6 +103,7 @@ std::vector<Operator> clip_factor_operators() {
   factor.variadic = true;
   factor.outputs = {{"factor", Gives::kFp32}, {"norm", Gives::kFp32, true}};
   factor.attributes = {{"max_norm", AttributeKind::kReal, {}, "largest norm that is let pass"}};
+  factor.of_step = true;
   factor.infer = infer_clip_factor;
   factor.operations = [](const OpView &op) {
     return static_cast<double>(op.op.inputs.size()) + 2 + function_cost::sqrt() + function_cost::divide();

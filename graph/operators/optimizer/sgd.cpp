@@ -80,6 +80,7 @@ std::vector<Operator> sgd_operators() {
       {"weight_decay", AttributeKind::kReal, 0.0, "how much of w is added to its gradient"},
       {"nesterov", AttributeKind::kInteger, std::int64_t{0}, "1: the step looks ahead by one momentum more"},
   };
+  dense.of_step = true;
   dense.infer = infer_sgd;
   dense.operations = operations_per_element<4>;
   executes<SgdRun>(dense);

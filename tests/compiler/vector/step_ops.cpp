@@ -103,6 +103,38 @@ loss cost
                       options);
 }
 
+/// Functions and walks along one axis that no network of models/ has.
+NetworkStep functions_step(const graph::TrainingOptions &options) {
+  return step_of_text("functions", R"(graph "functions"
+input x bf16 [6, 5, 14]
+input target fp32 [6, 5, 14]
+parameter b [14] init "zeros"
+h = Bias(x, b)
+s = Sin(h)
+c = Cos(s)
+t = Atan(c)
+low = Floor(h)
+high = Ceil(h)
+near = Round(h)
+p = Pow(t, high)
+across = CumSum(p) axis=1
+along = CumSum(across) axis=-1 exclusive=1
+down = CumSum(along)
+first = ArgMax(down) axis=1 keepdims=0
+last = ArgMax(near) axis=2 keepdims=0 select_last_index=1
+columns = OneHot(first) depth=5 axis=1
+row = OneHot(last) depth=14 wraps=1
+other = NotEqual(low, near)
+y = Where(columns, down, low)
+z = Where(row, y, near)
+rest = Mod(z, p)
+v = Where(other, rest, high)
+cost = MeanSquaredError(v, target)
+loss cost
+)",
+                      options);
+}
+
 /// Dropout of bert_tiny's activations, which is off there.
 NetworkStep dropped_activations() {
   Graph graph = graph::read_graph(R"(graph "activations"
@@ -157,7 +189,11 @@ bool is_positive(std::string_view input) {
 /// How many rows, classes or slices an input of whole numbers chooses from.
 std::size_t choices(const Graph &graph, const Op &op, std::size_t input) {
   const std::string_view name = op.type->name;
-  if (name == "Gather") return graph.tensors[op.inputs[0]].shape[0];
+  if (name == "Gather") {
+    const graph::Shape &of = graph.tensors[op.inputs[0]].shape;
+    const std::int64_t axis = op.attributes.integer("axis");
+    return of[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(of.rank()) : axis)];
+  }
   if (name == "GatherGradient") return static_cast<std::size_t>(op.attributes.integers("shape")[0]);
   if (name == "SparseAdamW" || name == "SparseSgd") return graph.tensors[op.inputs[0]].shape[0];
   if (input > 0) return graph.tensors[op.inputs[input - 1]].shape.cols(); // labels, behind logits
@@ -189,6 +225,7 @@ std::vector<NetworkStep> network_steps() {
   steps.push_back(image_step(adamw));
   steps.push_back(dropout_step(adamw));
   steps.push_back(joined_step(adamw));
+  steps.push_back(functions_step(adamw));
   return steps;
 }
 

@@ -1,5 +1,5 @@
 // Parts of a program's loops, one after the other, give what the whole program does: random programs, any cuts.
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 #include "sw_models/vector/interpreter.hpp"
 #include "sw_models/vector/random_program.hpp"
 

@@ -176,7 +176,7 @@ TEST_P(OpGroups, OfPoolingOfManyChannels) {
 
 /// Whole numbers between two operators; any bits are compared, infinities, NaN and zeros of both signs among them.
 TEST_P(OpGroups, OfComparisonsAndWhatTheyChoose) {
-  for (const char *name : {"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"})
+  for (const char *name : {"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "NotEqual"})
     for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
       OpGroup g(npu_);
       const TensorId a = g.input("a", type, {3, 41}), b = g.input("b", type, {41}), c = g.input("c", type, {});

@@ -165,8 +165,7 @@ def broken():
     large.ClearField("raw_data")
     large.data_location = TensorProto.EXTERNAL
     save("two_gb", product, [large], [x], [y])
-    save("old_opset", product, [tensor("w", np.zeros((3, 3)))], [x], [y], opset=6)
-    save("new_opset", product, [tensor("w", np.zeros((3, 3)))], [x], [y], opset=22)
+    save("new_opset", product, [tensor("w", np.zeros((3, 3)))], [x], [y], opset=99)
 
 
 def shapes():
@@ -193,6 +192,194 @@ def shapes():
     write_expected("shapes", {"x": rounded(x)}, {"z": rounded((x + torch.tensor([0.0, 0, 2]))[:, :1])})
 
 
+def drawn(*dims):
+    """Multiples of 1/64, which all types have."""
+    return np.asarray((torch.randn(dims) * 32).round() / 64)
+
+
+def outsiders(name, nodes, weights, inputs, wanted, opset=13, **more):
+    """A file of nodes: `weights` and `inputs` by name, and what its output y is."""
+    types = {"f": TensorProto.FLOAT, "i": TensorProto.INT64, "b": TensorProto.BOOL, "u": TensorProto.UINT8}
+    inits = [tensor(n, w) if np.asarray(w).dtype.kind == "f" else numpy_helper.from_array(np.asarray(w), n) for n, w in weights.items()]
+    infos = [helper.make_tensor_value_info(n, types[np.asarray(x).dtype.kind], np.asarray(x).shape) for n, x in inputs.items()]
+    graph = helper.make_graph(nodes, name, infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], inits)
+    domains = [helper.make_opsetid(d, 1) for d in more.pop("domains", ())]
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + domains, producer_name="gradweave", **more)
+    with open(os.path.join(HERE, f"{name}.onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+    if wanted is not None:
+        write_expected(name, {n: rounded(torch.tensor(np.asarray(x))) for n, x in inputs.items()}, {"y": rounded(torch.tensor(wanted))})
+
+
+def t(values):
+    return torch.tensor(np.asarray(values, np.float64))
+
+
+def unread():
+    """Outputs that nobody reads: statistics, a mask, indices, a part of a Split."""
+    n = helper.make_node
+    x, g, b, w = drawn(2, 2, 4, 6), drawn(6), drawn(6), drawn(6, 4)
+    nodes = [n("LayerNormalization", ["x", "g", "b"], ["a", "mean", "deviation"]), n("Dropout", ["a"], ["d", "mask"]),
+             n("MaxPool", ["d"], ["p", "indices"], kernel_shape=[2, 1], strides=[2, 1]), n("Split", ["p"], ["p0", "p1"], axis=1),
+             n("MatMul", ["p1", "w"], ["y"])]
+    wanted = F.max_pool2d(F.layer_norm(t(x), (6,), t(g), t(b)), (2, 1), (2, 1))[:, 1:] @ t(w)
+    outsiders("unread", nodes, {"g": g, "b": b, "w": w}, {"x": x}, wanted.numpy(), 17)
+
+
+def whole():
+    """Whole numbers of the inputs: positions behind padding, a column of ids, masks."""
+    n = helper.make_node
+    ids = np.array([[3, 5, 2, 1, 1], [4, 1, 1, 1, 1]])
+    keep = np.array([[True, True, False, True, True], [True, True, True, False, False]])
+    e, p, w = drawn(7, 4), drawn(9, 4), drawn(4, 3)
+    weights = {"e": e, "p": p, "w": w, "one": np.int64(1), "two": np.array([2]), "first": np.int64(0), "never": np.float32(-2)}
+    nodes = [
+        n("Equal", ["ids", "one"], ["padding"]), n("Not", ["padding"], ["there"]), n("Cast", ["there"], ["there32"], to=TensorProto.INT32),
+        n("CumSum", ["there32", "one"], ["count"]), n("Mul", ["count", "there32"], ["at"]), n("Cast", ["at"], ["at64"], to=TensorProto.INT64),
+        n("Add", ["at64", "one"], ["position"]), n("Gather", ["p", "position"], ["positions"]), n("Gather", ["e", "ids"], ["words"]),
+        n("Add", ["words", "positions"], ["h"]), n("Gather", ["ids", "first"], ["column"], axis=1), n("Gather", ["e", "column"], ["head"]),
+        n("And", ["keep", "there"], ["both"]), n("Cast", ["both"], ["real"], to=TensorProto.FLOAT), n("Unsqueeze", ["real", "two"], ["real3"]),
+        n("Mul", ["h", "real3"], ["kept"]), n("Unsqueeze", ["keep", "two"], ["keep3"]), n("Where", ["keep3", "kept", "never"], ["masked"]),
+        n("ReduceSum", ["masked", "ones"], ["sum"], keepdims=0), n("Add", ["sum", "head"], ["all"]), n("MatMul", ["all", "w"], ["y"]),
+    ]
+    weights["ones"] = np.array([1])
+    there = ids != 1
+    position = np.cumsum(there, 1) * there + 1
+    h = np.where(keep[..., None], (e[ids] + p[position]) * (keep & there)[..., None], -2)
+    outsiders("whole", nodes, weights, {"ids": ids, "keep": keep}, (h.sum(1) + e[ids[:, 0]]) @ w, 14)
+
+
+def truths():
+    """Truth values that the network computes, moved about and joined."""
+    n = helper.make_node
+    x, w = drawn(3, 4), drawn(4, 4)
+    nodes = [n("Greater", ["x", "zero"], ["m"]), n("Less", ["x", "half"], ["l"]), n("And", ["m", "l"], ["both"]),
+             n("Or", ["both", "known"], ["some"]), n("Not", ["some"], ["none"]), n("Unsqueeze", ["none", "one"], ["wide"]),
+             n("Expand", ["wide", "dims"], ["all"]), n("MatMul", ["x", "w"], ["q"]), n("Unsqueeze", ["q", "one"], ["q3"]),
+             n("Where", ["all", "q3", "half"], ["y"])]
+    known = np.array([False, True, False, False])
+    keep = ~(((x > 0) & (x < 0.5)) | known)
+    outsiders("truths", nodes, {"zero": np.float32(0), "half": np.float32(0.5), "known": known, "one": np.array([1]),
+                                "dims": np.array([3, 2, 4]), "w": w}, {"x": x},
+              np.where(np.repeat(keep[:, None], 2, 1), (x @ w)[:, None], 0.5))
+
+
+def light():
+    """A network whose weights are all ConstantOfShape, and a constant without a name."""
+    n = helper.make_node
+    fill = lambda v: numpy_helper.from_array(np.array([v], np.float32))
+    nodes = [n("ConstantOfShape", ["ws"], ["w"], value=fill(0.25)), n("ConstantOfShape", ["bs"], ["zero"], value=fill(0.5)),
+             n("ConstantOfShape", ["bs"], ["one"], value=fill(2)), n("Conv", ["x", "w"], ["a"]),
+             n("BatchNormalization", ["a", "one", "zero", "zero", "one"], ["n"], epsilon=0.0),
+             n("Constant", [], ["s"], value=numpy_helper.from_array(np.ones(2, np.float32))),
+             n("Constant", [], ["o"], value=numpy_helper.from_array(np.zeros(2, np.float32))),
+             n("InstanceNormalization", ["n", "s", "o"], ["y"])]
+    x = drawn(1, 3, 4, 4)
+    a = F.conv2d(t(x), torch.full((2, 3, 3, 3), 0.25, dtype=torch.float64))
+    normal = (a - 0.5) / 2**0.5 * 2 + 0.5
+    outsiders("light", nodes, {"ws": np.array([2, 3, 3, 3]), "bs": np.array([2])}, {"x": x}, F.instance_norm(normal).numpy(), 9)
+
+
+def rotary():
+    """Frequencies and a table of sines are no parameters; a factor of each column is one."""
+    n = helper.make_node
+    x, w, scale, f = drawn(2, 5, 4), drawn(4, 4), drawn(4), np.array([[1, 0.1]])
+    at = np.arange(5.0)[:, None]
+    table = np.concatenate([np.sin(at * f), np.cos(at * f)], 1)
+    nodes = [n("Constant", [], ["at"], value=numpy_helper.from_array(at.astype(np.float32))), n("MatMul", ["at", "f"], ["angles"]),
+             n("Concat", ["angles", "angles"], ["twice"], axis=1), n("Cos", ["twice"], ["cosine"]), n("Add", ["x", "table"], ["h"]),
+             n("MatMul", ["h", "w"], ["q"]), n("Mul", ["q", "cosine"], ["turned"]), n("Mul", ["turned", "scale"], ["y"])]
+    f, table = f.astype(np.float32), table.astype(np.float32)
+    angles = np.concatenate([at * f, at * f], 1)
+    outsiders("rotary", nodes, {"f": f, "w": w, "scale": scale, "table": table}, {"x": x}, (x + table) @ w * np.cos(angles) * scale)
+
+
+def old_forms():
+    """Opset 3: operands aligned by 'axis', types by name, inputs that were attributes."""
+    n = helper.make_node
+    x, w, b, s = drawn(1, 2, 4, 4), drawn(3, 2, 1, 1), drawn(3), drawn(3)
+    mean, variance = drawn(3), np.array([1, 0.25, 4])
+    nodes = [n("Conv", ["x", "w"], ["a"]), n("Add", ["a", "b"], ["c"], axis=1, broadcast=1), n("PRelu", ["c", "s"], ["p"]),
+             n("BatchNormalization", ["p", "s", "b", "mean", "variance"], ["m"], is_test=1, spatial=1, epsilon=0.0),
+             n("Dropout", ["m"], ["d", "mask"], is_test=1), n("Cast", ["d"], ["e"], to="FLOAT"), n("Concat", ["e", "c"], ["j"]),
+             n("Relu", ["j"], ["r"], consumed_inputs=[0]), n("Reshape", ["r"], ["y"], shape=[1, -1])]
+    c = F.conv2d(t(x), t(w)) + t(b)[:, None, None]
+    p = torch.where(c < 0, c * t(s)[:, None, None], c)
+    m = F.batch_norm(p, t(mean), t(variance), t(s), t(b), eps=0)
+    outsiders("old_forms", nodes, {"w": w, "b": b, "s": s, "mean": mean, "variance": variance}, {"x": x},
+              F.relu(torch.cat((m, c), 1)).reshape(1, -1).numpy(), 3)
+
+
+def quantised():
+    """Weights of int8, with a scale for each channel and one for all; activations between QuantizeLinear and its inverse."""
+    n = helper.make_node
+    x = drawn(1, 2, 3, 3)
+    w, v = np.arange(-9, 9).reshape(3, 2, 3, 1).astype(np.int8), np.arange(12).reshape(4, 3).astype(np.int8)
+    scales, zeros = np.array([0.5, 0.25, 1], np.float32), np.array([0, 1, -2], np.int8)
+    weights = {"wq": w, "scales": scales, "zeros": zeros, "vq": v, "scale": np.float32(0.125), "zero": np.int8(3)}
+    nodes = [n("DequantizeLinear", ["wq", "scales", "zeros"], ["w"], axis=0), n("QuantizeLinear", ["x", "scale", "zero"], ["xq"]),
+             n("DequantizeLinear", ["xq", "scale", "zero"], ["xd"]), n("Conv", ["xd", "w"], ["a"]), n("GlobalAveragePool", ["a"], ["p"]),
+             n("Flatten", ["p"], ["f"]), n("DequantizeLinear", ["vq", "scale", "zero"], ["v"]), n("Transpose", ["v"], ["vt"], perm=[1, 0]),
+             n("Gemm", ["f", "vt"], ["y"])]
+    wd = (w.astype(float) - zeros.reshape(3, 1, 1, 1)) * scales.reshape(3, 1, 1, 1)
+    outsiders("quantised", nodes, weights, {"x": x}, (F.conv2d(t(x), t(wd)).mean((2, 3)) @ t((v.astype(float) - 3) * 0.125).T).numpy())
+
+
+def functions():
+    """Functions of the file, one within another, one with an attribute of its caller."""
+    n = helper.make_node
+    own = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
+    leak = n("LeakyRelu", ["x"], ["z"])
+    slope = leak.attribute.add()
+    slope.name, slope.ref_attr_name, slope.type = "alpha", "slope", onnx.AttributeProto.FLOAT
+    bend = helper.make_function("own", "Bend", ["x"], ["z"], [leak], own, ["slope"])
+    body = [n("MatMul", ["x", "w"], ["m"]), n("Bend", ["m"], ["z"], domain="own", slope=0.25)]
+    layer = helper.make_function("own", "Layer", ["x", "w"], ["z"], body, own)
+    x, a, b = drawn(2, 3), drawn(3, 4), drawn(4, 2)
+    nodes = [n("Layer", ["x", "a"], ["h"], domain="own", name="first"), n("Layer", ["h", "b"], ["y"], domain="own", name="second")]
+    bent = lambda v: F.leaky_relu(t(v), 0.25).numpy()
+    outsiders("functions", nodes, {"a": a, "b": b}, {"x": x}, bent(bent(x @ a) @ b), domains=["own"], functions=[bend, layer])
+    loop = helper.make_function("own", "Loop", ["x"], ["z"], [n("Loop", ["x"], ["z"], domain="own")], own)
+    outsiders("recursion", [n("Loop", ["x"], ["y"], domain="own")], {}, {"x": x}, None, domains=["own"], functions=[loop])
+
+
+def attention_23():
+    """RotaryEmbedding and Attention, with more heads of queries than of keys."""
+    n = helper.make_node
+    x, wq, wk, wv = drawn(2, 3, 4), drawn(4, 8), drawn(4, 4), drawn(4, 4)
+    cosine, sine = drawn(2, 3, 1), drawn(2, 3, 1)
+    nodes = [n("MatMul", ["x", "wq"], ["q"]), n("MatMul", ["x", "wk"], ["k"]), n("MatMul", ["x", "wv"], ["v"]),
+             n("RotaryEmbedding", ["q", "cosine", "sine"], ["turned"], num_heads=4, name="rope"),
+             n("Attention", ["turned", "k", "v"], ["y"], q_num_heads=4, kv_num_heads=2, is_causal=1, name="attention")]
+    heads = lambda v, h: v.reshape(2, 3, h, 2).transpose(1, 2)
+    q, k, v = heads(t(x @ wq), 4), heads(t(x @ wk), 2), heads(t(x @ wv), 2)
+    c, s = t(cosine)[:, None], t(sine)[:, None]
+    q = torch.cat((q[..., :1] * c - q[..., 1:] * s, q[..., :1] * s + q[..., 1:] * c), -1)
+    scores = q @ k.repeat_interleave(2, 1).transpose(2, 3) / 2**0.5
+    scores = scores.masked_fill(torch.triu(torch.ones(3, 3), 1).bool(), float("-inf"))
+    y = (torch.softmax(scores, -1) @ v.repeat_interleave(2, 1)).transpose(1, 2).reshape(2, 3, 8)
+    outsiders("attention_23", nodes, {"wq": wq, "wk": wk, "wv": wv, "cosine": cosine, "sine": sine}, {"x": x}, y.numpy(), 23)
+
+
+def stripped():
+    """A file without its weights' values."""
+    w = tensor("w", np.zeros((3, 4)))
+    w.ClearField("raw_data")
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", d]) for n, d in (("x", 3), ("y", 4)))
+    save("stripped", [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")], [w], [x], [y])
+
+
+class Groups(nn.Module):
+    """GroupNorm, whose InstanceNormalization has constants for scale and bias."""
+
+    def __init__(self):
+        super().__init__()
+        self.c, self.n = nn.Conv2d(2, 6, 3), nn.GroupNorm(3, 6)
+
+    def forward(self, x):
+        return F.relu(self.n(self.c(x)))
+
+
 def main():
     torch.manual_seed(3)
     export("images", Images(), (torch.randn(2, 2, 13, 14),), 9)
@@ -205,6 +392,10 @@ def main():
     external()
     broken()
     shapes()
+    torch.manual_seed(7)
+    for make in (unread, whole, truths, light, rotary, old_forms, quantised, functions, attention_23, stripped):
+        make()
+    export("groups", Groups(), (torch.randn(2, 2, 5, 5),), 13)
 
 
 if __name__ == "__main__":

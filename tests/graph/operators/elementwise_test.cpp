@@ -88,6 +88,8 @@ const Holds greater_holds({"Greater"}, checks_of_comparison("Greater", {0, 0, 1,
 const Holds greater_equal_holds({"GreaterOrEqual"}, checks_of_comparison("GreaterOrEqual", {0, 1, 1, 0, 1}));
 const Holds equal_holds({"Equal"}, checks_of_comparison("Equal", {0, 1, 0, 0, 1}));
 
+const Holds not_equal_holds({"NotEqual"}, checks_of_comparison("NotEqual", {1, 0, 1, 1, 0}));
+
 const Holds where_holds({"Where"},
                         {derivative(op_of("Where", {Shape{3, 4}, Shape{3, 4}, Shape{3, 4}}), range(-2, 2, 2)),
                          derivative(op_of("Where", {Shape{4}, Shape{3, 1}, Shape{}}), range(-2, 2, 2)),

@@ -64,6 +64,10 @@ inline Golden golden_of(std::string_view name) {
       {"divide_midrange", [](F &p, W a, W b) { return f::divide_midrange(p, a, b); }},
       {"random_bits",
        [](F &p, W a, W) { return f::random_bits(p, f::random_key(0x12345678, 0x9ABCDEF0, 0x0F1E2D3C), a); }},
+      {"sin", [](F &p, W a, W) { return f::sin(p, a); }},
+      {"cos", [](F &p, W a, W) { return f::cos(p, a); }},
+      {"atan", [](F &p, W a, W) { return f::atan(p, a); }},
+      {"round", [](F &p, W a, W) { return f::round(p, a); }},
   };
   return goldens.at(name);
 }

@@ -226,20 +226,21 @@ TEST(NpuStep, OnTheTimingModelThereAreCyclesAndNoBits) {
 }
 
 /// The op, and what to do.
-TEST(NpuStep, AnOpWithoutJobsIsNamed) {
-  graph::Graph network = graph::read_graph(R"(graph "sums"
-input x fp32 [4, 6, 5]
-input target fp32 [1, 6, 1]
-parameter b [5] init "zeros"
-h = Bias(x, b)
-s = ReduceSum(h) axes=[0, 2]
+TEST(NpuStep, AnOpThatNoStreamComputesIsNamed) {
+  graph::Graph network = graph::read_graph(R"(graph "padding"
+input x fp32 [1, 1, 1, 1]
+input taps fp32 [1, 1, 1, 1, 2]
+input target fp32 [1, 2, 3, 2]
+parameter w [1, 1, 1, 1, 1] init "xavier"
+h = Conv(x, w)
+s = Conv(h, taps) pads=[1, 1, 1, 1] strides=[2, 1]
 cost = MeanSquaredError(s, target)
 loss cost
 )",
-                                           "sums.graph", graph::operators());
+                                           "padding.graph", graph::operators());
   const std::string refusal =
       refusal_of([&] { NpuSteps(network, sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional); });
-  EXPECT_NE(refusal.find("(--operators host): sums.graph:6: op 's' (ReduceSum)"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("(--operators host): 'd(h)': no tap meets a pixel"), std::string::npos) << refusal;
 }
 
 /// What two steps on a device with changed commands end with.

@@ -248,7 +248,7 @@ std::string check_of_pair(std::uint64_t bytes, bool waits) {
       second.sync.waits[0] = {0, 1};
     }
     stream.commands = {isa::encode(first), isa::encode(second)};
-    stream.sections = {{graph::kNone, "a pair", 0, 2}};
+    stream.sections = {{graph::kNone, "a pair", 0, 2, {}, true}};
   });
 }
 

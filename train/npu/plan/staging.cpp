@@ -4,6 +4,7 @@
 #include "compiler/vector/copy_program.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
+#include "train/kernel_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -138,10 +139,11 @@ private:
                       own = std::size_t{c.width} * c.channels, read = c.kernel_width * c.channels;
     jobs_.values.push_back({layer_.name + ".padded", placed_.id, jobs_.values[kTensor].type, c.batch * height * line});
     fill({kPadded, 0, line}, c.batch * height, line, 0);
-    for (std::size_t image = 0; image < c.batch; ++image)
+    const std::size_t there = std::min<std::size_t>(c.height, height - std::min<std::size_t>(height, c.pad_top));
+    for (std::size_t image = 0; image < c.batch && there > 0; ++image)
       jobs_.steps.emplace_back(MoveJob{kTensor, kPadded, image * c.height * own, own,
                                        (image * height + c.pad_top) * line + std::size_t{c.pad_left} * c.channels, line,
-                                       std::min<std::size_t>(c.height, height - c.pad_top), own});
+                                       there, own});
     for (std::size_t x = 0; x < c.out_width(); ++x)
       for (std::size_t row = 0; row < c.kernel_height; ++row)
         copy({kPadded, kMatrix, row * line + x * c.stride_width * c.channels, c.kernel_height * line,
@@ -189,7 +191,8 @@ private:
 
   /// The kernel's row that meets the image in every pixel of dY has the sums of all.
   void take_sums() {
-    move({{((std::size_t{placed_.conv->pad_top} + 1) * placed_.conv->channels - 1) * cols_, 0}}, cols_);
+    const std::size_t row = row_inside_image(*placed_.conv).value();
+    move({{((row + 1) * placed_.conv->channels - 1) * cols_, 0}}, cols_);
   }
 
   static bool is_inside(const Convolution &c, std::uint32_t x, std::uint32_t tap) {

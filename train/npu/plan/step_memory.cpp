@@ -106,12 +106,17 @@ private:
         memory_.moved.push_back(update);
   }
 
-  /// Whether nobody needs the old value once the next one is there.
+  /// Whether nobody needs the old value once the next one is there. That jobs of one section read it before they write
+  /// is for fit_in_place() to see.
   bool can_take(const graph::Update &update) const {
     const graph::Tensor &next = graph_.tensors[update.next];
+    if (needs_.displaced.count(update.next) != 0) return false;
     if (!next.computed() || next.type != graph_.tensors[update.tensor].type) return false;
+    const Station &writes = needs_.order.stations[run_at(next.producer)];
     for (const OpId reader : readers_[update.tensor])
-      if (run_at(reader) > run_at(next.producer)) return false;
+      if (run_at(reader) > run_at(next.producer) ||
+          (run_at(reader) == run_at(next.producer) && (writes.by_areas || writes.group)))
+        return false;
     return std::find(graph_.results.begin(), graph_.results.end(), update.tensor) == graph_.results.end();
   }
 
@@ -123,7 +128,7 @@ private:
       if (!over_[of]->strides.empty()) place.strides = over_[of]->strides;
       of = over_[of]->of;
     }
-    place.owner = of;
+    place.owner = is_inside(of) ? of : memory_.places[of].owner; // a next value lies in the place of the one before
   }
 
   /// The station that runs an op.

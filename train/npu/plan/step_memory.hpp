@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace gradweave::runtime::train {
@@ -47,6 +48,8 @@ struct MemoryNeeds {
   const Views &views;
   std::vector<bool> inside = {}; ///< of each tensor: it never reaches memory; none: all do
   bool reuse = false;            ///< of places, where nobody reads a tensor any more
+  /// Next values that need places of their own, and are moved at the end.
+  std::set<graph::TensorId> displaced = {};
 };
 
 /// All tensors of the graph, from address 0 on.

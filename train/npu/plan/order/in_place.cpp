@@ -1,7 +1,5 @@
 #include "train/npu/plan/order/in_place.hpp"
 
-#include "graph/ir/error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,14 +55,15 @@ private:
       refuse_overwritten(extent_of(operand, job));
     for (std::size_t o = 0; o < job.results.size(); ++o)
       for (std::size_t t = 0; t < job.operands.size(); ++t)
-        if (share(job.operands[t].value, job.results[o].value) && !reads_before(job, t, o)) fail(job.operands[t].value);
+        if (share(job.operands[t].value, job.results[o].value) && !reads_before(job, t, o))
+          fail(job.operands[t].value, job.results[o].value);
     for (const JobTile &result : job.results)
       written_.push_back(extent_of(result, job));
   }
 
   void check(const MoveJob &move) {
     refuse_overwritten({move.from, move.from_first, move.from_first + (move.rows - 1) * move.from_pitch + move.length});
-    if (share(move.from, move.to)) fail(move.from);
+    if (share(move.from, move.to)) fail(move.from, move.to);
     written_.push_back({move.to, move.to_first, move.to_first + (move.rows - 1) * move.to_pitch + move.length});
   }
 
@@ -101,12 +100,15 @@ private:
   /// What is read may have been written by itself, not by another in its place.
   void refuse_overwritten(const Extent &read) const {
     for (const Extent &written : written_)
-      if (share(read.value, written.value) && written.begin < read.end && read.begin < written.end) fail(read.value);
+      if (share(read.value, written.value) && written.begin < read.end && read.begin < written.end)
+        fail(read.value, written.value);
   }
 
-  [[noreturn]] void fail(std::size_t value) const {
-    throw graph::GraphError(fmt::format("{}: its jobs read '{}', in whose place a result has been written", node_,
-                                        jobs_.values[value].name));
+  [[noreturn]] void fail(std::size_t read, std::size_t written) const {
+    throw InPlaceConflict(fmt::format("{}: the plan of the step reads '{}' where it has written '{}' before; please "
+                                      "report this, with the graph",
+                                      node_, jobs_.values[read].name, jobs_.values[written].name),
+                          jobs_.values[written].tensor);
   }
 
   OpJobs &jobs_;

@@ -99,9 +99,9 @@ TensorId named_rows_of(const Graph &graph, const Op &op) {
            std::find(update.inputs.begin(), update.inputs.end(), rows) != update.inputs.end();
   });
   const bool from_zero = op.inputs.size() < 3 || op.inputs[2] == kNone;
-  const bool dense = readers.size() == 1 && is_dense_update(graph.ops[readers[0]]) && from_zero &&
-                     op.attributes.integer("axis") == 0 && graph.tensors[op.outputs[0]].shape.rank() == 2;
-  return !readers.empty() && (by_rows || dense) ? rows : kNone;
+  const bool dense = readers.size() == 1 && is_dense_update(graph.ops[readers[0]]) && from_zero;
+  const bool is_table = op.attributes.integer("axis") == 0 && graph.tensors[op.outputs[0]].shape.rank() == 2;
+  return !readers.empty() && is_table && (by_rows || dense) ? rows : kNone;
 }
 
 OpId gradient_by_rows(const Graph &graph, const Op &op) {

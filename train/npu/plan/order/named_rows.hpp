@@ -9,8 +9,9 @@
 
 namespace gradweave::runtime::train {
 
-/// The int32 tensor that names the rows which a GatherGradient gives, if it need not give others: updates of the same
-/// rows alone read it, or one of all rows, which takes the others to be zero (gradient_by_rows()). Else kNone.
+/// The int32 tensor that names the rows which the GatherGradient of a matrix gives, if it need not give others: updates
+/// of the same rows alone read it, or one of all rows, which takes the others to be zero (gradient_by_rows()). Else
+/// kNone.
 graph::TensorId named_rows_of(const graph::Graph &graph, const graph::Op &op);
 
 /// Of an AdamW or Sgd whose gradient is such a one, the op that gives it; kNone of all other ops.

@@ -15,6 +15,14 @@ struct ChainPart {
   std::vector<unsigned> restored, saved;   ///< in the tiles behind them: registers, of all lanes, as words
 };
 
+/// Which tiles instructions use, ascending.
+struct UsedTiles {
+  std::vector<unsigned> operands, results; ///< t0, t1, ..., o0, o1, ...
+};
+
+/// Gives the tiles that all the sections together use the first names.
+UsedTiles name_used_tiles(const std::vector<std::vector<isa::vector::Instruction> *> &sections);
+
 /// The sections that are loops and have instructions, ascending.
 std::vector<unsigned> loops_of(const isa::vector::Program &program);
 

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/stage/chain.hpp"
+#include "compiler/vector/chain.hpp"
 
 #include "isa/vector/registers.hpp"
 
@@ -43,6 +43,11 @@ std::vector<unsigned> bits_of(Registers set) {
   for (unsigned r = 0; r < 32; ++r)
     if ((set >> r & 1U) != 0) all.push_back(r);
   return all;
+}
+
+std::uint8_t renamed(unsigned code, unsigned base, const std::vector<unsigned> &names) {
+  const auto at = std::find(names.begin(), names.end(), code - base) - names.begin();
+  return static_cast<std::uint8_t>(base + static_cast<unsigned>(at));
 }
 
 class Part {
@@ -133,13 +138,10 @@ private:
     part_.saved = is_end_ ? std::vector<unsigned>() : bits_of(given & (last_ ? alive[loop_ + 1] : alive[loop_]));
   }
 
-  /// Gives the tiles that the part has the first names.
   void name_tiles() {
-    isa::vector::Mask used = 0;
-    for (const Code *section : {&before_, &body_, &behind_})
-      used = static_cast<isa::vector::Mask>(used | isa::vector::mask_of(*section));
-    part_.operands = bits_of(used & ((1U << kTiles) - 1U));
-    part_.results = bits_of(used >> kTiles);
+    UsedTiles used = name_used_tiles({&before_, &body_, &behind_});
+    part_.operands = std::move(used.operands);
+    part_.results = std::move(used.results);
     const std::size_t reads = part_.operands.size() + part_.restored.size();
     const std::size_t writes = part_.results.size() + part_.saved.size();
     if (reads > kTiles || writes > kOutputs)
@@ -147,18 +149,6 @@ private:
           fmt::format("a part of its chain reads {} tiles and writes {}, {} and {} of them variables; "
                       "there are {} and {}",
                       reads, writes, part_.restored.size(), part_.saved.size(), kTiles, kOutputs));
-    for (Code *section : {&before_, &body_, &behind_})
-      for (Instruction &i : *section) {
-        if (i.d >= kOutputCode && i.d < kScalarCode) i.d = renamed(i.d, kOutputCode, part_.results);
-        for (unsigned n = 0; n < isa::vector::operand_count(isa::vector::info(i.op)); ++n)
-          if (std::uint8_t &code = i.operands[n].code; code >= kTileCode && code < kScalarCode)
-            code = renamed(code, kTileCode, part_.operands);
-      }
-  }
-
-  static std::uint8_t renamed(unsigned code, unsigned base, const std::vector<unsigned> &names) {
-    const auto at = std::find(names.begin(), names.end(), code - base) - names.begin();
-    return static_cast<std::uint8_t>(base + static_cast<unsigned>(at));
   }
 
   const Program &program_;
@@ -169,6 +159,21 @@ private:
 };
 
 } // namespace
+
+UsedTiles name_used_tiles(const std::vector<std::vector<Instruction> *> &sections) {
+  isa::vector::Mask mask = 0;
+  for (const Code *section : sections)
+    mask = static_cast<isa::vector::Mask>(mask | isa::vector::mask_of(*section));
+  UsedTiles used{bits_of(mask & ((1U << kTiles) - 1U)), bits_of(mask >> kTiles)};
+  for (Code *section : sections)
+    for (Instruction &i : *section) {
+      if (i.d >= kOutputCode && i.d < kScalarCode) i.d = renamed(i.d, kOutputCode, used.results);
+      for (unsigned n = 0; n < isa::vector::operand_count(isa::vector::info(i.op)); ++n)
+        if (std::uint8_t &code = i.operands[n].code; code >= kTileCode && code < kScalarCode)
+          code = renamed(code, kTileCode, used.operands);
+    }
+  return used;
+}
 
 std::vector<unsigned> loops_of(const Program &program) {
   std::vector<unsigned> loops;
