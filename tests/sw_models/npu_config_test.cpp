@@ -318,17 +318,17 @@ TEST(MachineFingerprint, HasEveryField) {
   // Each bit of a number by itself: it could be cut off.
   for (unsigned bit = 0; bit < 32; ++bit) {
     const std::uint32_t flip = 1U << bit;
-    for (const auto &[name, field] : of_npu)
-      differs(name, [&, field = field](Machine &m) { m.*field ^= flip; });
-    for (const auto &[name, field] : of_memory)
-      differs(name, [&, field = field](Machine &m) { m.memory.*field ^= flip; });
+    for (const auto &entry : of_npu)
+      differs(entry.first, [&, field = entry.second](Machine &m) { m.*field ^= flip; });
+    for (const auto &entry : of_memory)
+      differs(entry.first, [&, field = entry.second](Machine &m) { m.memory.*field ^= flip; });
     for (const MemoryKey &key : memory_keys())
       differs(std::string(key.name), [&](Machine &m) { m.memory.*key.field ^= flip; });
   }
   for (unsigned bit = 0; bit < 64; ++bit) {
     differs("spm_bytes", [&](Machine &m) { m.spm_bytes ^= std::uint64_t{1} << bit; });
-    for (const auto &[name, field] : wide)
-      differs(name, [&, field = field](Machine &m) { m.memory.*field ^= std::uint64_t{1} << bit; });
+    for (const auto &entry : wide)
+      differs(entry.first, [&, field = entry.second](Machine &m) { m.memory.*field ^= std::uint64_t{1} << bit; });
   }
 }
 

@@ -134,34 +134,9 @@ LineWalk folds_of_few(const LineWalk &fold) {
   return few;
 }
 
-namespace {
-
-/// The shape with the last run of repeated dimensions as 1s, if there is another run before it: the vector unit's
-/// chains go along one dimension.
-Shape without_last_run(const Shape &large, const Shape &small) {
-  Shape result = large;
-  std::size_t d = 0;
-  const auto repeats = [&](std::size_t at) { return large.back(at) != 1 && from_end(small, at) == 1; };
-  while (d < large.rank() && !repeats(d))
-    ++d;
-  for (; d < large.rank() && (repeats(d) || large.back(d) == 1); ++d)
-    result.set(large.rank() - 1 - d, 1);
-  while (d < large.rank() && !repeats(d))
-    ++d;
-  return d < large.rank() ? result : large;
-}
-
-} // namespace
-
 void give_summed(Derivation &d, std::size_t i, TensorId gradient) {
   const Shape shape = d.shape(i);
   if (d.build.shape(gradient) == shape) return d.give(i, gradient);
-  while (true) {
-    const Shape before = d.build.shape(gradient), next = without_last_run(before, shape);
-    if (next == before) break;
-    const std::vector<std::int64_t> dims(next.dims().begin(), next.dims().end());
-    gradient = d.build.add("SumTo", {gradient}, {{"shape", dims}});
-  }
   const std::vector<std::int64_t> dims(shape.dims().begin(), shape.dims().end());
   d.give(i, d.build.add("SumTo", {gradient}, {{"shape", dims}}, d.name(i)));
 }

@@ -1,7 +1,5 @@
 #include "operator_check.hpp"
 
-#include "graph/passes/gradient.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -109,21 +107,6 @@ TEST(SumTo, RefusesAShapeThatIsNoPart) {
             "must be equal or 1");
   EXPECT_EQ(build_error(unary("SumTo", {{"shape", std::vector<std::int64_t>{0}}})),
             "op 'y' (SumTo): shape has the dimension 0; it must be positive");
-}
-
-/// Runs of dimensions that are repeated are summed one by one: no job of the vector unit has chains along two.
-TEST(Broadcast, SumsRunsOfRepeatedDimensionsOneByOne) {
-  Graph graph;
-  Builder build(graph, operators());
-  const TensorId x = build.input("x", ElementType::kFp32, {2, 3, 1, 4, 5}),
-                 w = build.parameter("w", {3, 1, 1, 5}, "zeros");
-  const TensorId target = build.input("target", ElementType::kFp32, {2, 3, 1, 4, 5});
-  graph.loss = build.add("MeanSquaredError", {build.add("Add", {x, w}), target}, {}, "loss");
-  add_gradients(graph, operators());
-  std::vector<std::string> sums;
-  for (const Op &op : graph.ops)
-    if (op.type->name == "SumTo") sums.push_back(graph.tensors[op.outputs[0]].shape.text());
-  EXPECT_EQ(sums, (std::vector<std::string>{"[2, 3, 1, 1, 5]", "[3, 1, 1, 5]"}));
 }
 
 } // namespace
