@@ -25,21 +25,6 @@ TensorId scalar(NodeImport &node, double value) {
                              ElementType::kFp32);
 }
 
-Call reduced_over(NodeImport &node, std::string_view op, TensorId x, const Dims &places, bool keeps) {
-  const Shape shape = node.build.shape(x);
-  std::vector<Dims> runs;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    bool beside = i > 0; // dimensions of 1 lie nowhere
-    for (std::int64_t between = beside ? places[i - 1] + 1 : 0; beside && between < places[i]; ++between)
-      beside = shape[static_cast<std::size_t>(between)] == 1;
-    if (!beside) runs.emplace_back();
-    runs.back().push_back(places[i]);
-  }
-  for (; runs.size() > 1; runs.pop_back())
-    x = node.step(op, {x}, {{"axes", runs.back()}, {"keepdims", std::int64_t{keeps}}});
-  return {op, {x}, {{"axes", runs.empty() ? places : runs[0]}, {"keepdims", std::int64_t{keeps}}}};
-}
-
 namespace {
 
 constexpr std::size_t kMostSlices = 8; ///< of more runs a Gather takes less commands

@@ -25,9 +25,10 @@ struct Call {
   Attributes attributes = {};
 };
 
-/// A reduction over dimensions `places`, ascending: one op for each run of dimensions side by side, the last run first,
-/// so that the chains of each go along one dimension, which the vector unit can walk.
-Call reduced_over(NodeImport &node, std::string_view op, TensorId x, const Dims &places, bool keeps);
+/// A reduction over dimensions `places`, which stay as 1 or go.
+inline Call reduced_over(std::string_view op, TensorId x, const Dims &places, bool keeps) {
+  return {op, {x}, {{"axes", places}, {"keepdims", std::int64_t{keeps}}}};
+}
 
 /// The logarithm of the softmax of rows: their last dimension.
 Call log_softmax_call(NodeImport &node, TensorId rows);

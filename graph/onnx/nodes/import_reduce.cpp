@@ -19,7 +19,7 @@ struct Reduction {
   bool keeps;
 
   TensorId op(std::string_view op, TensorId x) const { return node.step(op, {x}); }
-  Call reduced(std::string_view op, TensorId x) const { return reduced_over(node, op, x, places, keeps); }
+  Call reduced(std::string_view op, TensorId x) const { return reduced_over(op, x, places, keeps); }
   TensorId step(const Call &call) const { return node.step(call.op, call.inputs, call.attributes); }
 };
 
@@ -33,7 +33,7 @@ Call reduce_log_sum(const Reduction &r, TensorId x) { return {"Log", {r.step(r.r
 
 /// From the largest element on, so that no power overflows; where that is infinite, from the largest number.
 Call reduce_log_sum_exp(const Reduction &r, TensorId x) {
-  const TensorId most = r.node.step("Clip", {r.step(reduced_over(r.node, "ReduceMax", x, r.places, true))}, {}, "most");
+  const TensorId most = r.node.step("Clip", {r.step(reduced_over("ReduceMax", x, r.places, true))}, {}, "most");
   const TensorId power = r.op("Exp", r.node.step("Sub", {x, most}, {}, "below"));
   const TensorId sum = r.op("Log", r.step(r.reduced("ReduceSum", power)));
   const Dims dims = numbers(r.node.build.shape(sum));

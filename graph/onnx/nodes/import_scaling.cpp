@@ -18,7 +18,7 @@ Dims places_of(const Order &order, const std::vector<std::size_t> &axes) {
 }
 
 TensorId reduced(NodeImport &node, std::string_view op, TensorId x, const Dims &places, std::string_view suffix) {
-  const Call call = reduced_over(node, op, x, places, true);
+  const Call call = reduced_over(op, x, places, true);
   return node.step(call.op, call.inputs, call.attributes, suffix);
 }
 
