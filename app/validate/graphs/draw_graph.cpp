@@ -153,6 +153,8 @@ private:
     }
     for (graph::Op &op : graph_.ops)
       op.recompute = choices_.percent(4);
+    for (const TensorId id : grow_.indices())
+      if (graph_.tensors[id].computed() && grow_.readers(id) == 0 && choices_.percent(25)) graph_.results.push_back(id);
   }
 
   Choices &choices_;

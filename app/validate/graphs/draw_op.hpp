@@ -40,6 +40,8 @@ public:
   bool learned(graph::TensorId id) const { return learned_[id]; }
   std::uint32_t readers(graph::TensorId id) const { return readers_[id]; }
   const std::vector<graph::TensorId> &reals() const { return reals_; }
+  /// Tensors of whole numbers and truth values.
+  const std::vector<graph::TensorId> &indices() const { return indices_; }
 
 private:
   /// An input of an op: a tensor that is there, or one that will be.
