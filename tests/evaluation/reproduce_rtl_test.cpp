@@ -1,10 +1,12 @@
 // Evaluations that run on the RTL as well.
+#include "app/evaluation/unit/results_file.hpp"
 #include "device/device.hpp"
 #include "tests/evaluation/tiny_flexer.hpp"
 #include "tests/evaluation/tiny_study.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -39,13 +41,34 @@ TEST_F(ReproduceRtlTest, EveryUnitRunsIfAskedTo) {
 
 TEST_F(ReproduceRtlTest, SeesACycleTooMany) {
   ASSERT_EQ(run(command({"--figure", "12", "--sample", "0"})).code, 0);
+  std::map<std::string, std::string> one_more;
   {
-    Database file(work() / "out/evaluations.db", DatabaseAccess::kExclusive);
-    file.execute("UPDATE results SET value = json_set(value, '$.cycles', value ->> '$.cycles' + 1)");
+    Database file(work() / "out/evaluations.db", DatabaseAccess::kRead);
+    Statement all(file, "SELECT key, json_set(value, '$.cycles', value ->> '$.cycles' + 1) FROM evaluations");
+    while (all.step())
+      one_more[all.text(0)] = all.text(1);
+  }
+  {
+    evaluation::ResultsFile file(work() / "out/evaluations.db");
+    for (const auto &[key, text] : one_more)
+      file.keep(key, text);
   }
   const CommandResult r = run(command({"--figure", "12", "--sample", "1"}));
   EXPECT_EQ(r.code, 1) << r.out << r.err;
   EXPECT_NE(r.out.find(" cycles instead of "), std::string::npos) << r.out;
+}
+
+TEST_F(ReproduceRtlTest, MeasuresAnewWhatWasEdited) {
+  ASSERT_EQ(run(command({"--figure", "12", "--sample", "0"})).code, 0);
+  const std::string results = output("results.json");
+  {
+    Database file(work() / "out/evaluations.db", DatabaseAccess::kExclusive);
+    file.execute("UPDATE evaluations SET value = json_set(value, '$.cycles', value ->> '$.cycles' + 1)");
+  }
+  const CommandResult r = run(command({"--figure", "12", "--sample", "1"}));
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  ASSERT_EQ(run(command({"--figure", "12", "--sample", "0"})).code, 0);
+  EXPECT_EQ(output("results.json"), results);
 }
 
 TEST_F(ReproduceRtlTest, RunsAgainOnAnotherBuildOfTheNpu) {

@@ -11,8 +11,7 @@
 namespace gradweave::evaluation {
 
 /// An SQLite file with a table `evaluations`: a text for each key, and a checksum of both; a row that is not as it was
-/// written is as good as none. One process at a time can have it open, so all that it
-/// holds is read once.
+/// written is as good as none. One process at a time can have it open, so all that it holds is read once.
 class ResultsFile {
 public:
   /// Opens the file, or makes it. Throws DatabaseBusy if another process has it open, DatabaseError if it is damaged or
