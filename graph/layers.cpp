@@ -73,13 +73,20 @@ public:
     for (const Op &op : graph_.ops) {
       const Lowering lowering = lowering_of(graph_, op);
       follow(op, lowering);
-      if (const std::size_t side = weights_of(op, lowering); side < 2) add(op, *lowering.product, side);
+      if (const std::size_t side = weights_of(op, lowering); side < 2)
+        add(op, *lowering.product, side);
+      else if (lowering.product)
+        leave_out(op);
     }
     if (layers_.empty())
-      compiler::fail(file_, 0,
-                     "no op is a product with weights (Conv, Gemm, MatMul, ...), so the network has no layers");
+      compiler::fail(
+          file_, 0,
+          "no op is a product with weights (Conv, Gemm, MatMul, ...), so the network has no layers" +
+              (others_.empty() ? std::string() : "; --step takes the whole of it, " + others_[0].op + " too"));
     return list_.take();
   }
+
+  std::vector<compiler::OtherProducts> others() const { return others_; }
 
   /// Whether a layer has the parameter.
   bool has(TensorId parameter) const { return owner_.count(parameter) != 0; }
@@ -140,6 +147,13 @@ private:
     };
     if (has(1)) return 1;
     return lowering.product->grouping == Product::Grouping::kBatch && has(0) ? 0 : 2;
+  }
+
+  void leave_out(const Op &op) {
+    auto known = std::find_if(others_.begin(), others_.end(), [&](const auto &o) { return o.op == op.type->name; });
+    if (known == others_.end()) known = others_.insert(known, {std::string(op.type->name), 0, 0});
+    ++known->count;
+    known->multiply_adds += op.type->operations(OpView{graph_, op});
   }
 
   void add(const Op &op, Product product, std::size_t side) {
@@ -209,12 +223,13 @@ private:
   const Graph &graph_;
   const std::filesystem::path &file_;
   compiler::LayerList list_;
-  std::vector<Layer> layers_;     ///< as in the list
-  std::vector<bool> learned_;     ///< something is, on the way to the tensor
-  std::vector<bool> data_;        ///< depends on an input
-  std::vector<int> consists_;     ///< a layer's number, or as above
-  std::vector<TensorId> view_of_; ///< the tensor whose elements these are, in their order
-  std::vector<TensorId> weights_; ///< the parameter whose elements these are
+  std::vector<Layer> layers_;                   ///< as in the list
+  std::vector<bool> learned_;                   ///< something is, on the way to the tensor
+  std::vector<bool> data_;                      ///< depends on an input
+  std::vector<int> consists_;                   ///< a layer's number, or as above
+  std::vector<TensorId> view_of_;               ///< the tensor whose elements these are, in their order
+  std::vector<TensorId> weights_;               ///< the parameter whose elements these are
+  std::vector<compiler::OtherProducts> others_; ///< that are no layers
   std::map<TensorId, std::vector<std::size_t>> readers_;
   std::map<TensorId, std::size_t> owner_; ///< the first layer that has the weights
 };
@@ -234,6 +249,7 @@ compiler::Network network_of(const Graph &graph, const std::filesystem::path &fi
   network.parameters = graph.published;
   LayerPass pass(graph, file);
   network.layers = pass.run();
+  network.other_products = pass.others();
   for (TensorId id = 0; id < graph.tensors.size(); ++id) {
     const Tensor &tensor = graph.tensors[id];
     if (tensor.role != Role::kParameter || tensor.head || pass.has(id)) continue;

@@ -70,12 +70,20 @@ struct OtherParameters {
   std::uint64_t count = 0;
 };
 
+/// Products of the forward pass that are no layers, as they have no weights or read them another way round.
+struct OtherProducts {
+  std::string op; ///< "MatMul", "ConvTranspose"
+  std::uint64_t count = 0;
+  double multiply_adds = 0;
+};
+
 struct Network {
   std::string name;
   std::string description;
   std::string source;                           ///< where the shapes were published; empty: not told
   std::optional<std::uint64_t> parameters = {}; ///< of the published model
   std::vector<OtherParameters> other_parameters = {};
+  std::vector<OtherProducts> other_products = {};
   std::vector<Layer> layers;
 };
 

@@ -33,13 +33,13 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * SCHEDULE=rearrange   SCHEDULESall (compares)
 * TUNE=                plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
-  STEP=                1: one whole step of training of a .graph or .onnx instead, all of its tensors compared (docs/training.md)
-  SPARSE=              1: of such a step, update only the rows of embeddings that the batch looks up; empty: all rows
+* STEP=                1: one whole step of training of a .graph or .onnx instead, all of its tensors compared (docs/training.md)
+* SPARSE=              1: of such a step, update only the rows of embeddings that the batch looks up; empty: all rows
 * PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
 * PARTS=               parts of it; empty: one for each core, two on one core
 * REDUCTION=chain      chain | add: how cores that share a reduction bring their sums together
 * SHARING=parts        parts | turns: whether cores have a part each, or take its tiles by turns (docs/compiler.md)
-  OPERATORS=           npu | host: what runs a step's operators that are no products; default: npu if it has a vector unit
+* OPERATORS=           npu | host: what runs a step's operators that are no products; default: npu if it has a vector unit
 * CONVOLUTION=image    image | im2col: what convolutions read (docs/convolution.md)
 * SET=                 values other than the files': SET='npu.rows=64 net.batch=8' (--set of the command)
 * LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all

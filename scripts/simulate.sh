@@ -4,6 +4,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 args=(simulate --model "${MODEL:-bert_tiny}" --npu "${NPU:-small}" --from-make)
 add_work_args
+[ -z "${STEP:-}" ] || args+=(--step)
+[ -z "${SPARSE:-}" ] || args+=(--sparse-embeddings)
+[ -z "${OPERATORS:-}" ] || args+=(--operators "$OPERATORS")
 
 scripts/bootstrap.sh model
 configure_for_models

@@ -27,6 +27,7 @@ void ProductTotals::add(const compiler::Compiled &compiled, std::uint64_t cycles
   commands += compiled.stream.size();
   cycles += cycles_taken;
   multiply_adds += compiled.useful_macs;
+  accesses += compiled.accesses;
   read_bytes += moved(compiled.traffic.front(), &compiler::Traffic::read_bytes);
   write_bytes += moved(compiled.traffic.front(), &compiler::Traffic::write_bytes);
 }

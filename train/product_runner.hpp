@@ -5,6 +5,7 @@
 #include "device/backend.hpp"
 #include "graph/golden/execution.hpp"
 #include "runtime/data/tensor.hpp"
+#include "sw_models/energy/access_counts.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct ProductTotals {
   std::uint64_t cycles = 0; ///< of all streams one after another; 0 if the backend has no time
   std::uint64_t multiply_adds = 0;
   std::uint64_t read_bytes = 0, write_bytes = 0; ///< device memory, commands apart
+  AccessCounts accesses;
 
   /// Adds a stream that took so many cycles.
   void add(const compiler::Compiled &compiled, std::uint64_t cycles_taken);

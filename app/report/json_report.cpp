@@ -1,6 +1,7 @@
 #include "app/report/json_report.hpp"
 
 #include "app/report/energy/energy_report.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/summary.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/schedule/registry.hpp"
@@ -37,6 +38,13 @@ std::uint64_t compulsory_bytes(const JobResult &job, const RunOptions &options) 
   for (const compiler::TensorBinding &t : compiler::make_layout(layers, options.compile.pass, options.config).tensors)
     if (t.input || t.result) bytes += std::uint64_t{t.rows} * t.cols * (t.fp32 ? 4 : 2);
   return bytes;
+}
+
+Json not_counted_json(const compiler::Network &network) {
+  Json products = Json::array();
+  for (const auto &[op, count, multiply_adds] : network.other_products)
+    products.push_back({{"operator", op}, {"count", count}, {"multiply_adds", multiply_adds}});
+  return {{"products", products}, {"text", not_counted(network)}};
 }
 
 Json layer_json(const JobResult &job, const RunOptions &options) {
@@ -95,6 +103,7 @@ nlohmann::ordered_json report_json(const RunOptions &options, const RunResult &r
                  {"model", options.model},
                  {"network", options.network.name},
                  {"network_layers", options.network.layers.size()},
+                 {"not_counted", not_counted_json(options.network)},
                  {"npu", npu_json(options.config)},
                  {"pass", std::string(compiler::to_string(options.compile.pass))},
                  {"tune", options.compile.tune},

@@ -68,6 +68,24 @@ void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &laye
   fmt::print(out, "{}\n", text);
 }
 
+std::string not_counted(const compiler::Network &network) {
+  double left = 0, all = 0;
+  std::string text;
+  for (const auto &[op, count, multiply_adds] : network.other_products) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
+    left += multiply_adds;
+  }
+  if (text.empty()) return text;
+  for (const compiler::Layer &layer : network.layers)
+    all += compiler::macs(layer);
+  return fmt::format("{}, {:.1f} % of the multiply-adds of a forward pass", text, 100 * left / (left + all));
+}
+
+void print_not_counted(std::FILE *out, const compiler::Network &network) {
+  if (const std::string text = not_counted(network); !text.empty())
+    fmt::print(out, "not counted: {}, and all that is no product; --step has the whole step\n", text);
+}
+
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run) {
   const Totals base = sum_layers(run, 0);
   if (base.bound != 0) print_bounds(out, base); // a stream from a file has none

@@ -26,6 +26,12 @@ void commit_accelergy(report::AccelergyFiles &files, const RunOptions &options, 
 /// are products.
 void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &layers);
 
+/// Products that are no layers, with their share: "8 MatMul, 4.7 % of the multiply-adds of a forward pass"; empty:
+/// there are none.
+std::string not_counted(const compiler::Network &network);
+/// The same, as a line.
+void print_not_counted(std::FILE *out, const compiler::Network &network);
+
 /// Files written, the command that repeats the run, failures, the verdict.
 void print_end(std::FILE *out, const RunOptions &options, const RunResult &run);
 

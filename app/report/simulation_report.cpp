@@ -63,6 +63,7 @@ void SimulationReport::begin() {
              cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)), npu.memory.bandwidth_gb_s,
              npu.clock_ghz);
   print_convolutions(out_, options_.layers);
+  print_not_counted(out_, options_.network);
   fmt::print(out_, "\n");
 
   std::string above = fmt::format("{:{}}", "", name_width_ + shape_width_ + 69 + (options_.compares() ? 8 : 0));

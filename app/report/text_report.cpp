@@ -81,6 +81,7 @@ void TextReport::begin() {
              cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B", npu.memory.bandwidth_gb_s,
              npu.clock_ghz, to_string(options_.backend), options_.jobs);
   print_convolutions(out_, options_.layers);
+  print_not_counted(out_, options_.network);
   fmt::print(out_, "\n");
   name_width_ = 5;
   shape_width_ = 9;

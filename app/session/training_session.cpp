@@ -70,8 +70,14 @@ void add_learning(Reproduction &command, const TrainRequest &a) {
   command.add("", "--checkpoint-every", std::to_string(a.checkpoint_every));
 }
 
+/// What the subcommand runs steps on unless told.
+std::string_view usual_backend(std::string_view command) {
+  return command == "cosim" ? "rtl" : command == "simulate" ? "timing" : "golden";
+}
+
 std::string reproduce(const TrainRequest &a) {
-  Reproduction command(a.program, a.as_cosim ? "cosim" : "train", a.from_make);
+  const bool one_step = a.command != "train";
+  Reproduction command(a.program, a.command, a.from_make);
   command.add("MODEL", "--model", a.model);
   if (!a.until.empty()) command.add("", "--until", a.until);
   for (const std::string &name : a.frozen)
@@ -86,16 +92,16 @@ std::string reproduce(const TrainRequest &a) {
   else if (a.backend != "golden")
     command.add("NPU", "--npu", a.npu);
   command.add_each("SET", "--set", a.set);
-  if (a.as_cosim) add_switch(command, a, "STEP", "--step");
-  if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
+  if (one_step) add_switch(command, a, "STEP", "--step");
+  if (a.backend != usual_backend(a.command)) command.add("BACKEND", "--backend", a.backend);
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   if (a.convolution != "image") command.add("CONVOLUTION", "--convolution", a.convolution);
   if (!a.operators.empty()) command.add("OPERATORS", "--operators", a.operators);
   if (a.keep_all) command.add_word("--keep-all");
-  command.add("SEED", "--seed", std::to_string(a.seed));
+  if (a.command != "simulate") command.add("SEED", "--seed", std::to_string(a.seed)); // cycles depend on no data
   add_tensors(command, a.tensors);
-  if (a.as_cosim && a.sparse_embeddings) add_switch(command, a, "SPARSE", "--sparse-embeddings");
-  if (!a.as_cosim) add_learning(command, a);
+  if (one_step && a.sparse_embeddings) add_switch(command, a, "SPARSE", "--sparse-embeddings");
+  if (!one_step) add_learning(command, a);
   return command.text();
 }
 

@@ -52,7 +52,8 @@ struct TrainRequest {
   std::uint64_t checkpoint_every = 10; ///< steps
   bool resume = false;                 ///< go on from the checkpoint, if the file is there
   TensorArguments tensors;
-  bool as_cosim = false, from_make = false; ///< what repeats the run
+  std::string command = "train"; ///< the subcommand that repeats the run: cosim and simulate have one step by --step
+  bool from_make = false;
 };
 
 /// Tensors that a run begins with.

@@ -89,6 +89,48 @@ TEST_F(Train, AStepByCosimIsOneOfTrain) {
   EXPECT_NE(sparse.out.find(" SPARSE=1"), std::string::npos) << sparse.out;
 }
 
+/// Cycles as cosim has them, of a network without layers, too; and the points of a sweep are these steps.
+TEST_F(Train, AStepBySimulateAndBySweepIsThatOfCosim) {
+  write("net.graph", kNetwork);
+  write("deconv.graph", "graph \"deconv\"\ninput x bf16 [2, 5, 5, 3]\ninput labels int32 [2]\n"
+                        "parameter w [1, 3, 3, 4, 3] init \"kaiming\"\nparameter v [100, 3] init \"kaiming\"\n"
+                        "y = ConvTranspose(x, w) pads=[1, 1, 1, 1]\nf = Flatten(y)\nl = Gemm(f, v)\n"
+                        "cost = SoftmaxCrossEntropy(l, labels)\nresult l\nloss cost\n");
+  const auto cycles = [](const std::string &text) { return nlohmann::json::parse(text)["step"]["cycles"].dump(); };
+  for (const std::string file : {"./net.graph", "./deconv.graph"})
+    for (const std::string npu : {"test8", "test8v2"}) {
+      const std::vector<std::string> step{"--step", "--model", file, "--npu", npu, "--json", "-"};
+      std::vector<std::string> cosim{"cosim", "--backend", "timing"}, simulate{"simulate"};
+      cosim.insert(cosim.end(), step.begin(), step.end());
+      simulate.insert(simulate.end(), step.begin(), step.end());
+      const CommandResult one = run(simulate);
+      ASSERT_EQ(one.code, 0) << one.err;
+      EXPECT_EQ(cycles(one.out), cycles(run(cosim).out));
+      EXPECT_NE(cycles(one.out), "0");
+      EXPECT_NE(one.err.find(" simulate --model " + file + " --npu " + npu + " --step\n"), std::string::npos)
+          << one.err;
+      const CommandResult point =
+          run({"sweep", "--step", "--model", file, "--npu", npu, "--out", npu + ".db", "--csv", "-", "--quiet"});
+      ASSERT_EQ(point.code, 0) << point.err;
+      EXPECT_NE(point.out.find("," + cycles(one.out) + ","), std::string::npos) << point.out;
+      std::filesystem::remove(work() / (npu + ".db"));
+    }
+  const CommandResult layers =
+      run({"simulate", "--model", "./deconv.graph", "--npu", "test8", "--json", "layers.json"});
+  // 2 x 5 x 5 x 3 pixels of 3 channels meet 3 x 3 x 4 weights; the layer has 2 x 100 x 3 multiply-adds.
+  EXPECT_NE(layers.out.find("not counted: 1 ConvTranspose, 90.0 % of the multiply-adds of a forward pass"),
+            std::string::npos)
+      << layers.out;
+  EXPECT_NE(run({"sweep", "--model", "./deconv.graph", "--npu", "test8"}).err.find("not counted: 1 ConvTranspose"),
+            std::string::npos);
+  const auto left = nlohmann::json::parse(read_file(work() / "layers.json"))["not_counted"]["products"];
+  EXPECT_EQ(left[0]["operator"], "ConvTranspose");
+  EXPECT_EQ(left[0]["multiply_adds"], 2 * 5 * 5 * 3 * 9 * 4);
+  EXPECT_EQ(run({"simulate", "--step", "--model", "./net.graph", "--layers", "0"}).code, 2);
+  EXPECT_EQ(run({"simulate", "--model", "./net.graph", "--loss", "mse"}).code, 2);
+  EXPECT_EQ(run({"sweep", "--step", "--model", "./net.graph", "--pass", "forward"}).code, 2);
+}
+
 /// There every tensor is compared anyway: on test8, which has no vector unit, and where somebody asks for it.
 TEST_F(Train, KeepAllIsTakenWhereTheHostRunsOperators) {
   const std::string net = "./" + write("net.graph", kNetwork);

@@ -1,6 +1,7 @@
 #include "train/npu/npu_executor.hpp"
 
 #include "base/process/stopwatch.hpp"
+#include "compiler/cost/access_count.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/loaded_stream.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -136,6 +137,7 @@ void NpuExecutor::run(StepResult &result) {
   result.products.commands = stream_.commands.size();
   result.products.multiply_adds = planned_->multiply_adds();
   count_bytes(stream_, result.products);
+  result.products.accesses = compiler::count_accesses(stream_.commands, device_.config());
   if (!status.ok()) {
     result.failures.push_back(fmt::format("the NPU stopped with {} ({})", describe_stop(stream_.commands, status),
                                           describe_place(stream_, step().graph, status.error_index)));

@@ -30,55 +30,14 @@ using runtime::RunResult;
 
 /// One whole step of training on random data, or on that of files.
 int cosim_step(const CosimArguments &a, const SignalGuard &signals) {
-  if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty() ||
-      !a.accelergy.empty())
-    throw std::invalid_argument(
-        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times, --timeline and "
-        "--accelergy");
-  TrainArguments step;
-  step.program = a.program;
-  step.model = a.work.model;
-  step.npu = a.work.npu;
-  step.schedule = a.work.schedule;
-  step.convolution = a.work.convolution;
-  step.operators = a.operators;
-  step.keep_all = a.keep_all;
-  step.sparse_embeddings = a.sparse_embeddings;
-  step.batch = a.work.batch;
-  step.set = a.work.set;
-  step.until = a.work.until;
-  step.loss = a.loss;
-  step.tensors = a.tensors;
-  step.data = "synthetic";
+  if (a.trace || !a.trace_file.empty() || !a.accelergy.empty())
+    throw std::invalid_argument("--step: a step is compared as a whole; leave out --trace and --accelergy");
+  TrainArguments step = step_of(a, a, a.json, a.html);
+  step.command = "cosim";
   step.backend = a.backend;
-  step.steps = 1;
   step.seed = a.seed;
-  step.json = a.json;
-  step.html = a.html;
-  step.quiet = a.quiet;
-  step.as_cosim = true;
-  step.from_make = a.from_make;
   step.dry_run = a.dry_run;
   return train(step, signals);
-}
-
-/// Throws if anything is asked for that layers have not: tensors in files, as their data is drawn from a seed, or
-/// operators and updates.
-void require_no_step_options(const CosimArguments &a) {
-  const TensorArguments &t = a.tensors;
-  using Option = std::pair<const char *, const std::string &>;
-  for (const auto &[option, value] :
-       {Option{"--weights", t.weights}, Option{"--input", t.input}, Option{"--target", t.target},
-        Option{"--dump", t.dump}, Option{"--dump-to", t.dump_to}, Option{"--loss", a.loss}})
-    if (!value.empty())
-      throw std::invalid_argument(fmt::format(
-          "{} {}: layers have data of a seed; a step of the whole network takes tensors: add --step", option, value));
-  using Flag = std::pair<const char *, bool>;
-  for (const auto &[option, given] : {Flag{"--operators", !a.operators.empty()}, Flag{"--keep-all", a.keep_all},
-                                      Flag{"--sparse-embeddings", a.sparse_embeddings}})
-    if (given)
-      throw std::invalid_argument(fmt::format(
-          "{}: layers are products alone; a step of the whole network has other operators: add --step", option));
 }
 
 int cosim(const CosimArguments &a, SignalGuard &signals) {
@@ -165,15 +124,7 @@ void add_trace_options(CLI::App &command, CosimArguments &a) {
 /// How the simulations are run, now or in the background.
 void add_running_options(CLI::App &command, CosimArguments &a) {
   command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")->check(whole_number(1U, 4096U));
-  command.add_flag(
-      "--step", a.step,
-      "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "
-      "its vector unit, every tensor compared. With it go, as of gradweave train, --operators, --keep-all, "
-      "--sparse-embeddings, --loss, --weights, --input, --target, --dump and --dump-to");
-  add_operators_options(command, a.operators, a.keep_all);
-  add_sparse_option(command, a.sparse_embeddings);
-  add_tensor_options(command, a.tensors);
-  add_loss_option(command, a.loss);
+  add_step_options(command, a);
   command.add_flag("--quiet", a.quiet, "No progress on standard error");
   command.add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
   command

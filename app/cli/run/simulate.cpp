@@ -3,6 +3,7 @@
 #include "app/cli/common/report_files.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/cli/run/train_arguments.hpp"
 #include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
 #include "app/report/page/run_page.hpp"
@@ -17,18 +18,31 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace gradweave::cli {
 namespace {
 
-struct SimulateArguments : SimulateRequest {
+struct SimulateArguments : SimulateRequest, StepArguments {
   std::string json, html, accelergy; ///< files; empty: none
 };
 
 using runtime::RunOptions;
 using runtime::RunResult;
 
+/// One whole step of training: its cycles, without data.
+int simulate_step(const SimulateArguments &a, const SignalGuard &signals) {
+  if (!a.stream.empty() || !a.accelergy.empty())
+    throw std::invalid_argument("--step: a step is that of a network; leave out the stream and --accelergy");
+  TrainArguments step = step_of(a, a, a.json, a.html);
+  step.command = "simulate";
+  step.backend = "timing";
+  return train(step, signals);
+}
+
 int simulate(const SimulateArguments &a, const SignalGuard &signals) {
+  if (a.step) return simulate_step(a, signals);
+  require_no_step_options(a);
   const bool to_stdout =
       uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
   if (!a.stream.empty()) check_stream_name(a.stream);
@@ -68,10 +82,12 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
       ->check(whole_number(1U, 1024U));
+  add_step_options(*command, a);
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--from-make", a.from_make)->group("");
   command->footer("Examples:\n"
                   "  gradweave simulate --model bert_tiny --npu small\n"
+                  "  gradweave simulate --step --model net.onnx --npu large --batch 4\n"
                   "  gradweave simulate --model resnet50 --npu large --pass forward --batch 1 --json report.json\n"
                   "  gradweave simulate streams/0-embed.gws --npu small --times -");
   command->callback([arguments, &a, &chosen, command] {

@@ -3,11 +3,12 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
+#include "app/cli/sweep/step_point.hpp"
 #include "app/evaluation/unit/evaluate.hpp"
 #include "app/evaluation/unit/unit_key.hpp"
-#include "app/report/summary.hpp"
+#include "app/report/plan_report.hpp"
+#include "graph/ir/error.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/energy/energy.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,7 +55,12 @@ void set_form(WorkArguments &arguments, const compiler::OptionForm &form, const 
   arguments.compile[form.name] = text;
 }
 
-void set_field(WorkArguments &arguments, const Field &field) {
+/// A point's work, and whether it is a whole step of training.
+struct PointArguments : WorkArguments {
+  bool step = false;
+};
+
+void set_field(PointArguments &arguments, const Field &field) {
   const auto &[name, text] = field;
   if (name.find('.') != std::string::npos)
     arguments.set.push_back(fmt::format("{}={}", name, text));
@@ -70,6 +76,10 @@ void set_field(WorkArguments &arguments, const Field &field) {
     arguments.layers = text;
   else if (name == "until")
     arguments.until = text;
+  else if (name == "step" && (text == "yes" || text == "no"))
+    arguments.step = text == "yes";
+  else if (name == "step")
+    throw std::invalid_argument(fmt::format("step: '{}' is not yes or no", text));
   else if (name == "batch")
     arguments.batch = batch_of(text);
   else if (name == "convolution" && (text == "image" || text == "im2col"))
@@ -84,8 +94,8 @@ void set_field(WorkArguments &arguments, const Field &field) {
                     fmt::join(option_fields(), ", ")));
 }
 
-WorkArguments arguments_of(const Point &point) {
-  WorkArguments arguments;
+PointArguments arguments_of(const Point &point) {
+  PointArguments arguments;
   for (const Field &field : point)
     set_field(arguments, field);
   return arguments;
@@ -159,18 +169,8 @@ Result evaluate(const Work &work, compiler::Schedule schedule) {
   } catch (const compiler::CompileError &error) {
     return refused(error.what());
   }
-  const Machine &npu = work.npu;
   result["layer_count"] = static_cast<double>(work.layers.size());
-  result["milliseconds"] = result["cycles"] / (npu.clock_ghz * 1e6);
-  const auto cycles = static_cast<std::uint64_t>(result["cycles"]);
-  result["energy_mj"] = energy_of(accesses, cycles, npu).total() * 1e-9;
-  result["edp_mj_ms"] = result["energy_mj"] * result["milliseconds"];
-  result["mean_watts"] = result["energy_mj"] / result["milliseconds"];
-  result["array_use"] = runtime::utilisation(static_cast<std::uint64_t>(result["macs"]), cycles, npu);
-  result["pes"] = static_cast<double>(npu.rows) * npu.cols * npu.cores;
-  result["scratchpad_bytes"] = static_cast<double>(npu.spm_bytes);
-  result["bandwidth_gb_s"] = npu.memory.bandwidth_gb_s;
-  result["clock_ghz"] = npu.clock_ghz;
+  add_machine(work.npu, accesses, result);
   return result;
 }
 
@@ -205,7 +205,8 @@ private:
   static bool is_users(const std::exception &error) {
     return dynamic_cast<const ConfigError *>(&error) != nullptr ||
            dynamic_cast<const std::invalid_argument *>(&error) != nullptr ||
-           dynamic_cast<const compiler::CompileError *>(&error) != nullptr;
+           dynamic_cast<const compiler::CompileError *>(&error) != nullptr ||
+           dynamic_cast<const graph::GraphError *>(&error) != nullptr;
   }
 
   /// Which values occur in points that can be made, and which in others.
@@ -221,12 +222,24 @@ private:
 
   std::shared_ptr<const compiler::Network> network(const WorkArguments &arguments) {
     std::shared_ptr<const compiler::Network> &known = networks_[network_key(arguments)];
-    if (!known) known = std::make_shared<const compiler::Network>(resolve_network(arguments));
+    if (known) return known;
+    known = std::make_shared<const compiler::Network>(resolve_network(arguments));
+    if (const std::string left = runtime::not_counted(*known); !left.empty()) {
+      const std::string note = fmt::format("{}: not counted: {}, and all that is no product; --step has the whole step",
+                                           arguments.model, left);
+      if (std::count(made_.notes.begin(), made_.notes.end(), note) == 0) made_.notes.push_back(note);
+    }
     return known;
   }
 
   std::string add_work(const Point &point) {
-    const WorkArguments arguments = arguments_of(point);
+    const PointArguments given = arguments_of(point);
+    const WorkArguments &arguments = given;
+    if (given.step) {
+      sweep::Work work = step_work(arguments, to_text(point));
+      if (keys_.insert(work.key).second) made_.work.push_back(work);
+      return work.key;
+    }
     const std::shared_ptr<const compiler::Network> network = this->network(arguments);
     const Work work = layer_by_layer(resolve(arguments, *network));
     const compiler::Schedule schedule = compiler::parse_schedule(arguments.schedule);
@@ -251,7 +264,7 @@ private:
 
 const std::vector<std::string> &option_fields() {
   static const std::vector<std::string> fields = [] {
-    std::vector<std::string> all{"model", "npu", "schedule", "pass", "batch", "convolution", "layers", "until"};
+    std::vector<std::string> all{"model", "npu", "schedule", "pass", "batch", "convolution", "layers", "until", "step"};
     for (const compiler::OptionForm &form : compiler::option_forms())
       all.emplace_back(form.name);
     return all;
@@ -274,6 +287,7 @@ std::string help_of_field(const std::string &name) {
       {"batch", "Samples in a batch; default: as the network says"},
       {"convolution", "What convolutions read, image or im2col"},
       {"layers", "Layers as simulate takes them, one selection: its ',' is part of it"},
+      {"step", "Whether points are whole training steps, as of simulate --step: yes or no"},
       {"until", "Ops, nodes or tensors that a .graph or .onnx network ends with"}};
   return helps.at(name);
 }

@@ -23,7 +23,8 @@ std::string usual_value(const std::string &name);
 /// The points of a study with their keys, and the work that there is to do for them.
 struct Points {
   std::vector<sweep::KeyedPoint> points;
-  std::vector<sweep::Work> work; ///< one for each key
+  std::vector<sweep::Work> work;  ///< one for each key
+  std::vector<std::string> notes; ///< what of networks no point counts
 };
 
 /// Reads each network and machine. A point that cannot be made, as on an NPU that there is not, becomes work that says

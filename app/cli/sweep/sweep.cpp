@@ -138,6 +138,8 @@ int run_sweep(const SweepArguments &a, const SignalGuard &signals) {
     throw std::invalid_argument("--shard: --slurm makes the shares itself; leave out one of them");
   OpenOutputs outputs(a.outputs);
   Points points = make_points(study);
+  for (const std::string &note : points.notes)
+    if (!a.quiet) std::fprintf(stderr, "gradweave: %s\n", note.c_str());
   const sweep::Identity identity{to_toml(study), study.title, std::string(evaluation::tool_version())};
   const bool alone = share.of != 1;
   sweep::Store store(a.out, identity, points.points, alone ? DatabaseAccess::kExclusive : DatabaseAccess::kShared);
@@ -178,14 +180,16 @@ void add_slurm_options(CLI::App &command, SweepArguments &a) {
 
 void add_study_options(CLI::App &command, SweepArguments &a) {
   command.add_option("STUDY", a.study, "File of a study (docs/sweeps.md); options take the place of what it says");
-  for (const std::string &name : option_fields())
-    command
-        .add_option_function<std::string>(
-            "--" + name, [&a, name](const std::string &text) { a.fields[name] = text; },
-            help_of_field(name) + (name == "layers" ? "" : "; several with ',' between"))
-        ->type_name("VALUES")
-        ->default_str(usual_value(name))
-        ->group("Fields");
+  for (const std::string &name : option_fields()) {
+    CLI::Option *option = command
+                              .add_option_function<std::string>(
+                                  "--" + name, [&a, name](const std::string &text) { a.fields[name] = text; },
+                                  help_of_field(name) + (name == "layers" ? "" : "; several with ',' between"))
+                              ->type_name("VALUES")
+                              ->default_str(usual_value(name))
+                              ->group("Fields");
+    if (name == "step") option->expected(0, 1)->default_str("yes"); // --step alone
+  }
   command
       .add_option(
           "--set", a.set,
@@ -224,6 +228,7 @@ void add_sweep(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_slurm_options(*command, a);
   command->footer("Examples:\n"
                   "  gradweave sweep --model mlp,bert_tiny --set npu.rows,npu.cols=16,32,64 --html sweep.html\n"
+                  "  gradweave sweep --step --model net.onnx --set npu.rows,npu.cols=16,32,64 --html steps.html\n"
                   "  gradweave sweep study.toml --csv sweep.csv\n"
                   "  gradweave sweep study.toml --slurm --slurm-partition main --slurm-time 1:00:00\n"
                   "  gradweave sweep collect --out all.db share-1.db share-2.db --html all.html");

@@ -122,6 +122,9 @@ private:
                         number(report_, "network_layers"), text(report_, "pass"),
                         totals_ == nullptr ? "none" : text(*totals_, "schedule"), text(report_, "backend"),
                         text(report_, "data"), number(report_, "seed"));
+    if (const Json &left = report_.at("not_counted").at("text"); !left.get<std::string>().empty())
+      said += fmt::format(" Not counted: {}, and all that is no product; --step has the whole step.",
+                          left.get<std::string>());
     if (report_.at("totals").size() > 1) said += " Numbers and drawings are of the fastest schedule.";
     return said;
   }
