@@ -74,8 +74,10 @@ void set_inputs(Execution<Reference> &run, const Graph &graph, const std::filesy
   set_computed(run, graph, whole);
 }
 
+/// None of a graph without weights.
 Json layers_of(const Graph &graph, const std::filesystem::path &file) {
   Json layers = Json::array();
+  if (count_parameters(graph) == 0) return layers;
   for (const compiler::Layer &layer : network_of(graph, file).layers)
     layers.push_back({layer.name, layer.m, layer.k, layer.n, layer.groups});
   return layers;
@@ -104,7 +106,8 @@ void forward(const std::filesystem::path &file, const std::filesystem::path &dir
   Json result;
   for (const TensorId id : graph.results) {
     const std::string name = fmt::format("output{}.bin", result["outputs"].size());
-    const std::vector<double> &values = run.get(id).real;
+    std::vector<double> values = run.get(id).real;
+    if (!is_real(graph.tensors[id].type)) values.assign(run.get(id).index.begin(), run.get(id).index.end());
     std::ofstream out(directory / name, std::ios::binary);
     out.write(reinterpret_cast<const char *>(values.data()),
               static_cast<std::streamsize>(values.size() * sizeof(double)));

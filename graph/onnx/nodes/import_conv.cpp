@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gradweave::graph::onnx {
 namespace {
 
@@ -81,6 +83,35 @@ void import_conv(NodeImport &node) {
       x.rank() == 3);
 }
 
+namespace {
+
+/// Pads that give the result the size that is asked for, by "output_shape" or, with SAME, the input's times the stride;
+/// what the kernel does not reach becomes `extra` behind the last pixel.
+void pad_to_result(const NodeImport &node, const Value &x, Window &window, Dims &extra) {
+  const std::string how = node.text("auto_pad", "NOTSET");
+  const bool same = how == "SAME_UPPER" || how == "SAME_LOWER";
+  if (!same && how != "NOTSET" && how != "VALID")
+    node.fail(fmt::format("attribute 'auto_pad' = '{}' is not known", how));
+  const std::size_t spatial = x.rank() - 2, first = window.axes() - spatial; // of a signal, rows are 1
+  if (how == "VALID") window.pads.assign(window.pads.size(), 0);
+  Dims sizes = node.integers("output_shape", {});
+  if (sizes.empty() && !same) return;
+  for (std::size_t d = 0; sizes.size() < spatial && d < spatial; ++d)
+    sizes.push_back(x.dims[2 + d] * window.strides[first + d]);
+  if (sizes.size() != spatial) node.fail("attribute 'output_shape' needs a number for each dimension");
+  for (std::size_t d = 0; d < spatial; ++d) {
+    const std::size_t axis = first + d;
+    const std::int64_t reach = (x.dims[2 + d] - 1) * window.strides[axis] +
+                               window.dilations[axis] * (window.kernel[axis] - 1) + 1 + extra[axis];
+    const std::int64_t total = std::max<std::int64_t>(0, reach - sizes[d]);
+    extra[axis] += std::max<std::int64_t>(0, sizes[d] - reach);
+    window.pads[axis] = how == "SAME_UPPER" ? total / 2 : total - total / 2;
+    window.pads[axis + window.axes()] = total - window.pads[axis];
+  }
+}
+
+} // namespace
+
 void import_conv_transpose(NodeImport &node) {
   const Value &x = node.real_in(0), &w = node.real_in(1);
   const std::int64_t groups = node.integer("group", 1);
@@ -88,13 +119,12 @@ void import_conv_transpose(NodeImport &node) {
   if (x.dims[1] != w.dims[0])
     node.fail(
         fmt::format("input '{}' has {} channels, and weights '{}' take {}", x.name, x.dims[1], w.name, w.dims[0]));
-  if (node.has_attribute("output_shape") || node.text("auto_pad", "NOTSET") != "NOTSET")
-    node.fail("attributes 'output_shape' and 'auto_pad' are not taken; export explicit pads and output_padding");
   const std::size_t spatial = x.rank() - 2;
   Dims extra = node.integers("output_padding", Dims(spatial, 0));
   if (extra.size() != spatial) node.fail("attribute 'output_padding' needs a number for each dimension");
   if (spatial == 1) extra.insert(extra.begin(), 0);
   Window window = given_window(node, {w.dims.begin() + 2, w.dims.end()});
+  pad_to_result(node, x, window, extra);
   give_with_bias(node, "ConvTranspose", {image_of(node, x), weights_of(node, w, groups)},
                  {{"group", groups},
                   {"strides", window.strides},

@@ -31,7 +31,7 @@ constexpr TableEntry kImporters[] = {
     {"Clip", import_clip, "with known bounds"},
     {"Concat", import_concat, ""},
     {"Conv", import_conv, "images and signals"},
-    {"ConvTranspose", import_conv_transpose, "images and signals, without output_shape and auto_pad"},
+    {"ConvTranspose", import_conv_transpose, "images and signals"},
     {"Cos", import_elementwise, ""},
     {"Cosh", import_function, ""},
     {"CumSum", import_cum_sum, "along a known axis"},

@@ -163,6 +163,23 @@ def crops():
     case('Mod', [a, b], [np.fmod(a, b)], fmod=1)
 
 
+def conv_transposed(x, w, stride, cut):
+    """All that the kernel reaches, without what is cut before and behind each axis."""
+    y = np.zeros((1, w.shape[1], (x.shape[2] - 1) * stride + w.shape[2], (x.shape[3] - 1) * stride + w.shape[3]))
+    for i, j in itertools.product(range(x.shape[2]), range(x.shape[3])):
+        y[0, :, i * stride:i * stride + w.shape[2], j * stride:j * stride + w.shape[3]] += np.einsum('c,cokl->okl', x[0, :, i, j], w)
+    return np.pad(y, [(0, 0), (0, 0)] + [(max(0, -b), max(0, -e)) for b, e in cut])[
+        :, :, max(0, cut[0][0]):, max(0, cut[1][0]):][:, :, :y.shape[2] - cut[0][0] - cut[0][1], :y.shape[3] - cut[1][0] - cut[1][1]]
+
+
+def transposed_convolutions():
+    x, w = real(1, 2, 3, 4), real(2, 3, 3, 3)
+    case('ConvTranspose', [x, w], [conv_transposed(x, w, 2, [(0, 1), (0, 1)])], known=[1], strides=[2, 2], auto_pad='SAME_UPPER')
+    case('ConvTranspose', [x, w], [conv_transposed(x, w, 2, [(1, 0), (1, 0)])], known=[1], strides=[2, 2], auto_pad='SAME_LOWER')
+    case('ConvTranspose', [x, w], [conv_transposed(x, w, 2, [(0, 0), (0, 0)])], known=[1], strides=[2, 2], auto_pad='VALID')
+    case('ConvTranspose', [x, w], [conv_transposed(x, w, 2, [(2, 1), (0, -1)])], known=[1], strides=[2, 2], output_shape=[4, 10])
+
+
 def losses():
     x, labels, weights = real(3, 4, 2), rng.integers(0, 4, (3, 2)), real(4, low=0.5, high=2)
     logp = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
@@ -361,7 +378,7 @@ def rotations():
         case('RotaryEmbedding', [flat, inputs[0][ids], inputs[1][ids]], [y.swapaxes(1, 2).reshape(2, 3, 32)], num_heads=4, **attributes)
 
 
-for family in [crops, attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent]:
+for family in [crops, attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent, transposed_convolutions]:
     family()
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'operators.json'), 'w') as out:
     out.write('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]\n')
