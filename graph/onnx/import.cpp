@@ -309,8 +309,15 @@ private:
 
   void note_quantisation() {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
-      count += needed_[i] && model_.nodes[i].type == "QuantizeLinear" ? 1 : 0;
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
+      const Node &node = model_.nodes[i];
+      if (!needed_[i] || node.type != "QuantizeLinear") continue;
+      ++count;
+      if (std::count(results_.begin(), results_.end(), node.outputs.front()) != 0)
+        fail(fmt::format("{}: its output '{}', whole numbers, is a result, and numbers are not rounded to so few; end "
+                         "the network before it, with --until NODE",
+                         describe(node), node.outputs.front()));
+    }
     if (count != 0)
       graph_.notes.push_back(fmt::format("{} QuantizeLinear are left out: numbers are not rounded to so few", count));
   }

@@ -221,6 +221,18 @@ TEST(OnnxGraphs, NameOperatorsThatAreNotRead) {
             "--until NODE ends the network before it");
 }
 
+/// Between real operators the rounding is left out; a result would be another one.
+TEST(OnnxErrors, QuantisedResults) {
+  Model model = model_of({node("Relu", {"x"}, {"r"}, "r"), node("QuantizeLinear", {"r", "scale"}, {"y"}, "q")},
+                         {weights("scale", {})});
+  EXPECT_EQ(importing(model),
+            "net.onnx: node 'q' (QuantizeLinear): its output 'y', whole numbers, is a result, and numbers are not "
+            "rounded to so few; end the network before it, with --until NODE");
+  model.nodes[1].outputs = {"w"};
+  model.nodes.push_back(node("DequantizeLinear", {"w", "scale"}, {"y"}, "d"));
+  EXPECT_EQ(importing(model), "nothing is wrong");
+}
+
 TEST(OnnxGraphs, HaveSizes) {
   Model model = model_of({node("Relu", {"x"}, {"y"}, "relu")});
   ImportOptions options;
