@@ -1,6 +1,7 @@
 // What a step leaves to the next one, or need not read: copies of parameters, operands that are replaced, and rows of
 // gradients that are zero.
 #include "compiler/vector/lower_op.hpp"
+#include "compiler/verify/verify_sync.hpp"
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
 #include "train/npu/plan/order/named_rows.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -110,6 +112,67 @@ TEST(ReadsFirst, AStoreWaitsForLoadsOfItsBytes) {
   EXPECT_TRUE(pair_is_in_order(6, true));
   EXPECT_FALSE(pair_is_in_order(6, false));
   EXPECT_TRUE(pair_is_in_order(0x1000, false)); // elsewhere
+}
+
+/// Element by element.
+bool elements_are_read_first(const std::vector<isa::Command> &section, std::uint64_t begin, std::uint64_t end,
+                             const NpuConfig &npu) {
+  compiler::SyncReplay sync(npu);
+  std::vector<std::uint32_t> read((end - begin) / 2);
+  std::vector<bool> written(read.size());
+  for (const isa::Command &command : section) {
+    const isa::Decoded decoded = *isa::decode(command);
+    EXPECT_EQ(sync.step(decoded), "");
+    const auto &dma = std::get<isa::DmaCommand>(decoded.op);
+    for (std::uint32_t row = 0; row < dma.rows; ++row)
+      for (std::uint32_t col = 0; col < dma.cols; ++col) {
+        const std::uint64_t at = dma.dram_addr + std::uint64_t{row} * dma.pitch + std::uint64_t{col} * 2;
+        if (at < begin || at >= end) continue;
+        const std::size_t i = (at - begin) / 2;
+        if (dma.store ? !sync.complete(static_cast<std::size_t>(isa::Engine::LOAD), read[i]) : written[i]) return false;
+        if (dma.store)
+          written[i] = true;
+        else
+          read[i] = sync.position();
+      }
+  }
+  return true;
+}
+
+/// Tiles of a matrix, some of another pitch, some of which reach beyond it.
+TEST(ReadsFirst, IsToldElementByElement) {
+  std::mt19937 rng(51);
+  const auto below = [&](std::uint32_t count) { return static_cast<std::uint32_t>(rng() % count); };
+  int in_order = 0;
+  constexpr int kStreams = 4000;
+  for (int stream = 0; stream < kStreams; ++stream) {
+    std::vector<isa::Command> section;
+    std::uint32_t posted = 0;
+    for (std::uint32_t i = 0, count = 2 + below(6); i < count; ++i) {
+      isa::DmaCommand dma;
+      dma.store = i > 0 && below(i + 1) > 0;
+      dma.rows = 1 + below(3);
+      dma.cols = 1 + below(4);
+      dma.pitch = below(4) == 0 ? 2 * (dma.cols + below(3)) : 16;
+      dma.dram_addr = 0x1000 + 2 * below(48);
+      dma.spm = {8 * i, 0, 1};
+      isa::Decoded command{dma, {}, 0};
+      if (!dma.store) {
+        command.sync.posts[0] = 0;
+        ++posted;
+      } else if (posted > 0 && below(2) == 0) {
+        command.sync.waits[0] = {0, static_cast<std::uint8_t>(posted)};
+        posted = 0;
+      }
+      section.push_back(isa::encode(command));
+    }
+    const NpuConfig npu = npu_of("test8v2");
+    const bool told = reads_come_first(section, 0x1010, 0x1040, npu);
+    EXPECT_EQ(told, elements_are_read_first(section, 0x1010, 0x1040, npu)) << "stream " << stream;
+    in_order += told ? 1 : 0;
+  }
+  EXPECT_GT(in_order, kStreams / 10);
+  EXPECT_LT(in_order, kStreams * 9 / 10);
 }
 
 TEST(ReadsFirst, ALoadBehindTheStoreIsSeen) { EXPECT_FALSE(pair_is_in_order(6, true, false)); }
