@@ -159,9 +159,14 @@ void StepExecutor::end(Values &values, Living &living, StepResult &result) const
   for (const graph::MicroBatch &micro : step_.micro_batches)
     result.losses.push_back(values.get(micro.loss).real.front());
   std::vector<bool> updated(step_.graph.tensors.size());
+  std::vector<std::size_t> to_come(step_.graph.tensors.size()); // two may have one next value
+  for (const graph::Update &update : step_.graph.updates)
+    ++to_come[update.next];
   for (const graph::Update &update : step_.graph.updates) {
-    // Two may have one next value.
-    living[update.tensor] = values.get(update.next).real;
+    if (--to_come[update.next] == 0 && !lives_on(step_.graph.tensors[update.next]))
+      living[update.tensor] = values.take(update.next).real;
+    else
+      living[update.tensor] = values.get(update.next).real;
     updated[update.tensor] = true;
   }
   for (TensorId id = 0; id < living.size(); ++id)

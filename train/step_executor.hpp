@@ -111,6 +111,9 @@ public:
   virtual StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
                               Living &living, Living &device_living);
 
+  /// Whether compared() takes values from `device_living`; else it may be empty.
+  virtual bool takes_device_living() const { return true; }
+
   // For steps side by side (lanes.hpp):
 
   /// An executor of the same steps on another device like this one's, whose golden executions take so many threads. It

@@ -33,7 +33,7 @@ StepResult Trainer::step(const StepExecutor &executor) {
 }
 
 StepResult Trainer::compared_step(StepExecutor &executor) {
-  if (device_living_.empty()) device_living_ = living_;
+  if (device_living_.empty() && executor.takes_device_living()) device_living_ = living_;
   StepResult result =
       executor.compared(batches(done_), step_constants(options_, rate_, done_), living_, device_living_);
   ++done_;

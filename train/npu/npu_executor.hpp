@@ -43,6 +43,7 @@ public:
   bool has_device() const override { return true; }
   bool runs_operators() const override { return true; }
   double compile_seconds() const override { return planned_->compile_seconds(); }
+  bool takes_device_living() const override { return has_data(backend_); }
   /// The first call takes what lives from `device_living`; later ones find it in the device's memory (unless
   /// begin_afresh() was called), and give it back in `device_living` all the same. All tensors of all ops are compared
   /// behind the run. With time, the cycles of each command and all counters are those of the timing model.
