@@ -1,5 +1,6 @@
 #include "compiler/back/layer_scheduler.hpp"
 
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/lower/layout.hpp"
 
@@ -27,8 +28,22 @@ std::vector<Direction> directions(const std::vector<Layer> &layers, Pass pass) {
 } // namespace
 
 Scheduled LayerScheduler::schedule(const SchedulingProblem &problem) const {
-  if (problem.layers.size() == 1) return schedule_layer(problem);
+  if (directions(problem.layers, problem.options.pass).size() == 1) return schedule_layer(problem);
+  Scheduled scheduled = schedule_apart(problem);
+  if (problem.layers.size() > 1) return scheduled;
+  try {
+    scheduled.cycles = time_plans(scheduled.plans, problem.layers, problem.layout, problem.npu, 0).cycles;
+  } catch (const CompileError &) { // a tile of an image that several phases load has the guard rows of all
+    scheduled = schedule_layer(problem);
+    scheduled.plans.at(1).starts_empty = true;
+    scheduled.cycles = 0;
+  }
+  return scheduled;
+}
+
+Scheduled LayerScheduler::schedule_apart(const SchedulingProblem &problem) const {
   const std::vector<Direction> all = directions(problem.layers, problem.options.pass);
+  const bool one_layer = problem.layers.size() == 1 || are_split(problem.layers);
   Scheduled scheduled;
   scheduled.chosen = name();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -46,8 +61,9 @@ Scheduled LayerScheduler::schedule(const SchedulingProblem &problem) const {
       plan.layer = all[i].layer;
       scheduled.plans.push_back(plan);
     }
-    // Both gradients of a layer run as they were found, without what Y left in their way.
-    if (i > 0 && are_split(problem.layers) && problem.layers.back().dx) scheduled.plans[first].starts_empty = true;
+    // Between the passes of one layer lie all that follow it in a step.
+    if (i > 0 && one_layer) scheduled.plans[first].starts_empty = true;
+    if (problem.layers.size() == 1) scheduled.chosen = own.chosen;
     scheduled.tuning += own.tuning;
   }
   return scheduled;

@@ -156,9 +156,12 @@ std::uint64_t moving_cycles(const Program &program, const Machine &npu, std::uin
   return limit == kTooSlow ? 0 : dram_cycles(channel_bytes(program, npu), npu);
 }
 
-/// `moving`: moving_cycles(), below the limit.
-std::uint64_t ordered_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit,
-                             std::uint64_t moving) {
+} // namespace
+
+std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
+  const std::uint64_t moving = moving_cycles(program, npu, limit);
+  if (moving >= limit) return kTooSlow;
+  Orderings orderings = order_actions(program, npu);
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) latest = cycles_to_come(program, orderings, npu);
   if (std::any_of(latest.begin(), latest.end(), [&](std::uint64_t cycles) { return cycles >= limit; })) return kTooSlow;
@@ -179,18 +182,6 @@ std::uint64_t ordered_cycles(const Program &program, Orderings orderings, const 
                                      "report it",
                                      run.error_index, isa::kErrorNames[static_cast<std::size_t>(run.error)]));
   return run.cycles();
-}
-
-} // namespace
-
-std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
-  const std::uint64_t moving = moving_cycles(program, npu, limit);
-  return moving >= limit ? kTooSlow : ordered_cycles(program, order_actions(program, npu), npu, limit, moving);
-}
-
-std::uint64_t program_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit) {
-  const std::uint64_t moving = moving_cycles(program, npu, limit);
-  return moving >= limit ? kTooSlow : ordered_cycles(program, std::move(orderings), npu, limit, moving);
 }
 
 } // namespace gradweave::compiler

@@ -48,7 +48,5 @@ inline constexpr std::uint64_t kTooSlow = ~std::uint64_t{0};
 /// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model; or kTooSlow as soon as it is
 /// clear that they are `limit` or more. Throws CompilerDefect if the NPU would refuse the stream.
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit = kTooSlow);
-/// The same of a program whose actions have been ordered.
-std::uint64_t program_cycles(const Program &program, Orderings orderings, const Machine &npu, std::uint64_t limit);
 
 } // namespace gradweave::compiler

@@ -107,6 +107,7 @@ std::optional<Scheduled> listed(const SchedulingProblem &problem, const Schedule
     const auto found = list::search_list(kind, layer, problem.layout, problem.npu, options, count);
     if (!found) return std::nullopt;
     result.plans.push_back(found->phase);
+    result.plans.back().starts_empty = result.plans.size() == 2 && kinds.front() == forward_phase();
     result.plans.back().products = list::list_products(*found, problem.layers, problem.layout, problem.npu);
     tilings += fmt::format("{}{}", tilings.empty() ? "" : "; ", name_of(*found));
   }

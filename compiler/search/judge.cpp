@@ -67,11 +67,6 @@ Judged Judge::judge(const Program &program, std::uint64_t limit) const {
   return all < limit ? Judged{all, cycles} : Judged{};
 }
 
-Judged Judge::judge(const Program &program, Orderings orderings, std::uint64_t limit) const {
-  const std::uint64_t cycles = program_cycles(program, std::move(orderings), npu_, limit);
-  return {cycles, cycles};
-}
-
 std::uint64_t Judge::least_of_cycles(std::uint64_t cycles) const {
   return objective_ == Objective::kCycles ? cycles : cost(0, cycles);
 }
@@ -82,8 +77,8 @@ std::uint64_t Judge::bound(const Program &program) const {
   return cost(static_cast<double>(moved_bytes(program, npu_)) * npu_.energy.dram_pj_per_byte, cycles);
 }
 
-TrafficLimit Judge::traffic_limit(std::uint64_t limit, bool commands) const {
-  if (objective_ == Objective::kCycles) return compiler::traffic_limit(limit, commands, npu_);
+TrafficLimit Judge::traffic_limit(std::uint64_t limit) const {
+  if (objective_ == Objective::kCycles) return compiler::traffic_limit(limit, true, npu_);
   const double price = npu_.energy.dram_pj_per_byte;
   if (limit == kTooSlow || price == 0) return {};
   const auto most = static_cast<double>(limit);
@@ -92,7 +87,7 @@ TrafficLimit Judge::traffic_limit(std::uint64_t limit, bool commands) const {
   const double bytes = objective_ == Objective::kEnergy
                            ? most / price
                            : std::sqrt(most * kPicojoulesPerNanojoule / (price * cycles_per_byte));
-  return {above(bytes), commands ? isa::kCommandBytes : 0U};
+  return {above(bytes), isa::kCommandBytes};
 }
 
 std::string_view unit_of(Objective objective) {

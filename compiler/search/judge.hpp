@@ -26,8 +26,6 @@ public:
   /// By the timing model, and by the table [energy] of the machine; or kTooSlow as soon as it is clear that the cost is
   /// `limit` or more.
   Judged judge(const Program &program, std::uint64_t limit = kTooSlow) const;
-  /// By cycles, of a program whose actions have been ordered.
-  Judged judge(const Program &program, Orderings orderings, std::uint64_t limit) const;
   /// The cost of what accesses so much in so many cycles.
   std::uint64_t cost_of(const AccessCounts &accesses, std::uint64_t cycles) const;
   /// That of a program whose cycles are known.
@@ -37,8 +35,8 @@ public:
   std::uint64_t least_of_cycles(std::uint64_t cycles) const;
   /// This program does not cost less.
   std::uint64_t bound(const Program &program) const;
-  /// What LOADs and STOREs, and with `commands` commands, may take of the DRAM if all is to cost less than `limit`.
-  TrafficLimit traffic_limit(std::uint64_t limit, bool commands) const;
+  /// What LOADs, STOREs and commands may take of the DRAM if all is to cost less than `limit`.
+  TrafficLimit traffic_limit(std::uint64_t limit) const;
 
 private:
   /// Cycles from which on what takes `picojoules`, leakage apart, costs `limit` or more.

@@ -4,7 +4,6 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/search/effort.hpp"
 #include "compiler/search/refine.hpp"
 #include "compiler/search/search.hpp"
 #include "graph/layer_fingerprint.hpp"
@@ -51,8 +50,7 @@ class LayerSearch {
 public:
   LayerSearch(const Layer &layer, const Machine &npu, const CompileOptions &options)
       : layer_(layer), npu_(npu), options_(options), cut_(cut_of(layer, npu, options)),
-        layout_(make_layout({layer}, options.pass, npu)),
-        changes_(changes_of(options.plans, effort_for(phases(options.schedule, options.pass, layer)))) {}
+        layout_(make_layout({layer}, options.pass, npu)) {}
 
   FoundPlans run(KnownPlans &known);
 
@@ -66,17 +64,16 @@ private:
   const CompileOptions &options_;
   Cut cut_;
   Layout layout_;
-  std::uint64_t changes_; ///< of plans, tuning apart
 };
 
 RefineProgress LayerSearch::report(std::uint64_t before) const {
   if (!options_.progress) return {};
-  return [this, before](std::uint64_t done) { options_.progress(before + done, changes_ + options_.tune); };
+  return [this, before](std::uint64_t done) { options_.progress(before + done, options_.plans + options_.tune); };
 }
 
 Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) const {
   std::function<void()> tried;
-  if (options_.progress) tried = [this] { options_.progress(0, changes_ + options_.tune); };
+  if (options_.progress) tried = [this] { options_.progress(0, options_.plans + options_.tune); };
   std::vector<std::vector<PhasePlan>> first = search(sample, options_.schedule, options_.pass, cut_, sample_layout,
                                                      npu_, effort_of(options_.plans), tried, &layer_);
   // Where few changes are asked for, few plans to change are enough.
@@ -96,10 +93,10 @@ FoundPlans LayerSearch::run(KnownPlans &known) {
   const Layout sample_layout = make_layout({sample}, options_.pass, npu_);
   Refinement refinement = begin(sample, sample_layout);
   if (refinement.kept().empty()) refuse_plans(layer_, refinement.least_room(), npu_);
-  refinement.run(changes_, work_of(changes_), report(0));
+  refinement.run(options_.plans, work_of(options_.plans), report(0));
   if (options_.tune == 0) return best(sample, refinement);
   const auto before = known.found.get(key(layer_, npu_, options_, 0), [&] { return best(sample, refinement); });
-  const Tuning tuning = tune(refinement, options_.tune, report(changes_));
+  const Tuning tuning = tune(refinement, options_.tune, report(options_.plans));
   FoundPlans found = best(sample, refinement);
   if (before->cost < found.cost) found = *before; // better on the sample only
   found.tuning = tuning;

@@ -7,7 +7,6 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
-#include "compiler/search/effort.hpp"
 #include "compiler/spm/action_writer.hpp"
 
 #include <algorithm>
@@ -18,6 +17,8 @@ namespace {
 
 /// Tilings and orders of a phase that are played at all.
 constexpr std::size_t kPlayed = 4000;
+/// Tilings that are tried with other splits, windows and policies.
+constexpr std::size_t kTilings = 12;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
 
@@ -42,11 +43,10 @@ void PhaseSearch::Ranking::sort() {
 }
 
 PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
-                         const LayerEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
-                         const Machine &npu, const std::function<void()> &tried)
-    : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), effort_(effort), layer_(layer),
-      whole_(whole), layers_{layer}, part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried),
-      estimate_(npu) {}
+                         const Layer &layer, const Layer &whole, const Layout &layout, const Machine &npu,
+                         const std::function<void()> &tried)
+    : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole), layers_{layer},
+      part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried), estimate_(npu) {}
 
 PhaseSearch::Ranking PhaseSearch::ranking() const {
   const auto sides = [&](std::uint32_t fixed, Dim dim) {
@@ -102,15 +102,8 @@ Candidate PhaseSearch::plan_of(const TileShape &tile, const LoopOrder &loops) co
   c.plan.parts = parts_;
   c.plan.tile = tile;
   c.plan.loops = loops;
-  c.plan.window = effort_.first_window;
+  c.plan.window = 1;
   return c;
-}
-
-/// Whether only one of the two is kept, so that the best plans stay different. Loops of one trip make no difference.
-bool PhaseSearch::are_twins(const PhasePlan &one, const PhasePlan &other) const {
-  if (!(one.tile == other.tile)) return false;
-  return one.loops == other.loops || (effort_.one_of_a_tiling && loops_that_turn(one.loops, one.tile, layer_) ==
-                                                                     loops_that_turn(other.loops, other.tile, layer_));
 }
 
 const TileWalk &PhaseSearch::walk_of(const PhasePlan &plan) {
@@ -155,12 +148,14 @@ void PhaseSearch::play(Candidate candidate) {
     rows_of_ = plan.tile;
   }
   if (!rows_->fit(plan.split)) return;
-  const auto twin =
-      std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) { return are_twins(c.plan, candidate.plan); });
+  // Only one of a tiling and an order is kept, so that the best plans stay different.
+  const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
+    return c.plan.tile == plan.tile && c.plan.loops == plan.loops;
+  });
   std::uint64_t limit = kTooSlow; // from there on, nothing comes of it
   if (twin != found_.end())
     limit = static_cast<std::uint64_t>(twin->cycles);
-  else if (found_.size() == effort_.tilings)
+  else if (found_.size() == kTilings)
     limit = static_cast<std::uint64_t>(found_.back().cycles);
   const PlayedPlan *known = known_.find(plan, layer_, limit, traffic_limit(limit, false, npu_).bytes);
   const PlayedPlan played = known != nullptr ? *known : place_and_estimate(plan, limit);
@@ -172,7 +167,7 @@ void PhaseSearch::play(Candidate candidate) {
   const auto at = std::upper_bound(found_.begin(), found_.end(), candidate.cycles,
                                    [](double value, const Candidate &c) { return value < c.cycles; });
   found_.insert(at, std::move(candidate));
-  if (found_.size() > effort_.tilings) found_.pop_back();
+  if (found_.size() > kTilings) found_.pop_back();
 }
 
 std::vector<Candidate> PhaseSearch::run() {
@@ -181,7 +176,7 @@ std::vector<Candidate> PhaseSearch::run() {
   for (const Ranked &r : all.ranked)
     bound = std::min(bound, r.bound);
   for (const Ranked &r : all.ranked) {
-    if ((played_ > budget_ / effort_.tiling_part && !found_.empty()) || best() < kCloseEnough * bound) break;
+    if ((played_ > budget_ / 2 && !found_.empty()) || best() < kCloseEnough * bound) break;
     if (r.bound > best()) continue;
     const LoopOrder &loops = form_of(kind_).loops[r.order];
     Candidate c = plan_of(all.tiles[r.tile], loops);

@@ -15,8 +15,6 @@
 
 namespace gradweave::compiler {
 
-struct LayerEffort;
-
 /// A plan of a phase, without products, and its estimates.
 struct Candidate {
   PhasePlan plan;
@@ -28,9 +26,8 @@ class PhaseSearch {
 public:
   /// `fixed`: tile sides that are given; 0: to be found. `budget`: Program::work() that it may do. `whole`: the layer
   /// that `layer` is a sample of. `tried` is called after every plan. The references must outlive the object.
-  PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
-              const LayerEffort &effort, const Layer &layer, const Layer &whole, const Layout &layout,
-              const Machine &npu, const std::function<void()> &tried);
+  PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
+              const Layer &whole, const Layout &layout, const Machine &npu, const std::function<void()> &tried);
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
   /// then.
@@ -64,7 +61,6 @@ private:
   /// The tile in all loop orders.
   void add_orders(const TileShape &tile, Ranking &ranking) const;
   Candidate plan_of(const TileShape &tile, const LoopOrder &loops) const;
-  bool are_twins(const PhasePlan &one, const PhasePlan &other) const;
   /// Plans of the same tile and loops share products and tiles.
   const TileWalk &walk_of(const PhasePlan &plan);
   /// Places the plan, and estimates its cycles; neither any further than `limit` cycles.
@@ -80,7 +76,6 @@ private:
   PhaseParts parts_;
   TileShape fixed_;
   std::uint64_t budget_;
-  const LayerEffort &effort_;
   const Layer &layer_, &whole_;
   std::vector<Layer> layers_; ///< the one
   Layer part_;                ///< the largest part: tilings are chosen for it

@@ -3,7 +3,6 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/search/effort.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,17 +47,6 @@ std::uint32_t PlanChanger::change_side(std::uint32_t side, std::uint32_t extent,
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, std::min(extent, kMaxTileSide)));
 }
 
-/// Cuts what the phase has in common with another one alike, so that it can stay from one to the other: X, W or both
-/// where one is of the forward pass, else dY.
-void PlanChanger::cut_alike(PhasePlan &plan, const PhasePlan &other, const TileShape &largest) {
-  const bool turn = turns(plan.kind, other.kind);
-  const std::uint32_t kept = turn ? pick(4) : 0;
-  const bool x = turn && kept != 1, w = turn && kept != 0;
-  if (x || !turn) plan.tile.m = std::min(other.tile.m, largest.m);
-  if (turn) plan.tile.k = std::min(other.tile.k, largest.k);
-  if (w || !turn) plan.tile.n = std::min(other.tile.n, largest.n);
-}
-
 void PlanChanger::change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan, const Layer &layer) {
   const TileShape largest = largest_tile(plan.kind, layer);
   const auto changed = [&](std::uint32_t side, Dim dim) {
@@ -76,8 +64,11 @@ void PlanChanger::change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan, co
   case 2:
     plan.tile.n = changed(plan.tile.n, Dim::kN);
     break;
-  default:
-    cut_alike(plan, plans[pick(plans.size())], largest);
+  default: { // dY like another phase, so that it can stay from one to the other
+    const TileShape &other = plans[pick(plans.size())].tile;
+    plan.tile.m = std::min(other.m, largest.m);
+    plan.tile.n = std::min(other.n, largest.n);
+  }
   }
 }
 

@@ -29,7 +29,6 @@ public:
 private:
   std::uint32_t change_side(std::uint32_t side, std::uint32_t extent, std::uint32_t unit);
   void change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan, const Layer &layer);
-  void cut_alike(PhasePlan &plan, const PhasePlan &other, const TileShape &largest);
   void change_split(SpmSplit &split);
   void change_once(std::vector<PhasePlan> &plans, const Layer &layer);
 

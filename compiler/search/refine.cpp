@@ -7,7 +7,6 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/request/options.hpp"
-#include "compiler/search/effort.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <fmt/format.h>
@@ -26,27 +25,14 @@ constexpr std::uint64_t kFarOff = 4;
 /// exhausted.
 constexpr std::uint32_t kGiveUp = 2000;
 
-/// Of candidates for the same phases; none if there is no candidate.
-std::vector<PhaseKind> kinds_of(const std::vector<std::vector<PhasePlan>> &candidates) {
-  std::vector<PhaseKind> kinds;
-  if (candidates.empty()) return kinds;
-  for (const PhasePlan &p : candidates.front())
-    kinds.push_back(p.kind);
-  return kinds;
-}
-
-bool same_tiles(const std::vector<PhasePlan> &one, const std::vector<PhasePlan> &other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](const PhasePlan &x, const PhasePlan &y) { return x.tile == y.tile; });
-}
+/// Plans that are kept to be changed.
+constexpr std::size_t kKept = 16;
 
 } // namespace
 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
                        const Machine &npu, const std::function<void()> &tried, std::uint64_t seed, Objective objective)
-    : layer_(layer), layers_{layer}, layout_(layout), npu_(npu), judge_(npu, objective), estimate_(npu),
-      changer_(npu, seed), search_effort_(effort_for(kinds_of(plans))),
-      forecasts_(search_effort_.forecasts && objective == Objective::kCycles) {
+    : layer_(layer), layers_{layer}, layout_(layout), npu_(npu), judge_(npu, objective), changer_(npu, seed) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
     if (tried) tried();
@@ -70,12 +56,8 @@ Refinement::Fingerprint Refinement::fingerprint(const std::vector<PhasePlan> &pl
 
 void Refinement::evaluate(std::vector<PhasePlan> plans) {
   ++effort_.candidates;
-  const auto twin =
-      search_effort_.one_of_a_tiling
-          ? std::find_if(kept_.begin(), kept_.end(), [&](const Kept &k) { return same_tiles(k.plans, plans); })
-          : kept_.end();
-  const bool full = twin != kept_.end() || kept_.size() == search_effort_.kept;
-  const std::uint64_t limit = twin != kept_.end() ? twin->cost : full ? kept_.back().cost : kTooSlow;
+  const bool full = kept_.size() == kKept;
+  const std::uint64_t limit = full ? kept_.back().cost : kTooSlow;
   std::uint64_t compute = 0;
   for (const PhasePlan &p : plans) {
     if (!fits(p.kind, p.tile, p.split, layer_, npu_, p.parts)) return;
@@ -86,15 +68,7 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (!judged_by_cycles && !kept_.empty() && compute >= kFarOff * kept_.front().cycles) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  TileWalk walk(plans, layers_, layout_, npu_);
-  const std::uint64_t most = forecasts_ ? forecast_.most_estimate(limit) : kTooSlow;
-  if (forecasts_) {
-    estimate_.set_products(plans, walk);
-    if (!estimate_.begin(most)) return;
-  }
-  const bool watched = most != kTooSlow;
-  auto program =
-      allocate(plans, std::move(walk), judge_.traffic_limit(limit, !watched), &worked_, watched ? &estimate_ : nullptr);
+  auto program = allocate(plans, layers_, layout_, npu_, judge_.traffic_limit(limit), &worked_);
   if (!program) return;
   worked_ += program->work();
   const Room room = program->room();
@@ -108,11 +82,10 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (kept_.empty() || judged.cost < kept_.front().cost) ++effort_.improvements;
   for (PhasePlan &p : plans)
     p.products = {}; // many, and made again when they are needed
-  if (twin != kept_.end()) kept_.erase(twin);
   const auto at = std::upper_bound(kept_.begin(), kept_.end(), judged.cost,
                                    [](std::uint64_t c, const Kept &other) { return c < other.cost; });
   kept_.insert(at, {std::move(plans), judged.cost, judged.cycles});
-  if (kept_.size() > search_effort_.kept) kept_.pop_back();
+  if (kept_.size() > kKept) kept_.pop_back();
 }
 
 Judged Refinement::simulate(const Program &program, std::uint64_t limit) {
@@ -120,16 +93,8 @@ Judged Refinement::simulate(const Program &program, std::uint64_t limit) {
   const auto known = programs_.find(key);
   if (known != programs_.end() && (known->second.judged.cost != kTooSlow || limit <= known->second.limit))
     return known->second.judged.cost < limit ? known->second.judged : Judged{};
-  const Judged judged = forecasts_ ? simulate_if_promising(program, limit) : judge_.judge(program, limit);
+  const Judged judged = judge_.judge(program, limit);
   programs_[key] = {limit, judged};
-  return judged;
-}
-
-Judged Refinement::simulate_if_promising(const Program &program, std::uint64_t limit) {
-  const std::uint64_t estimate = estimate_.end(program);
-  if (estimate >= forecast_.most_estimate(limit)) return {};
-  const Judged judged = judge_.judge(program, estimate_.take_orderings(), limit);
-  if (judged.cost != kTooSlow) forecast_.learn(estimate, judged.cycles);
   return judged;
 }
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "compiler/cost/cost.hpp"
-#include "compiler/cost/estimate/tile_estimate.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/request/error.hpp"
-#include "compiler/search/forecast.hpp"
 #include "compiler/search/judge.hpp"
 #include "compiler/search/plan_change.hpp"
 #include "compiler/search/search.hpp"
@@ -16,8 +14,6 @@
 #include <set>
 
 namespace gradweave::compiler {
-
-struct LayerEffort;
 
 /// Of no plan.
 inline constexpr Room kNoRoom{~std::uint64_t{0}, 0};
@@ -64,19 +60,13 @@ private:
   void evaluate(std::vector<PhasePlan> plans);
   /// The judge's verdict, which many plans with the same program share.
   Judged simulate(const Program &program, std::uint64_t limit);
-  /// By the timing model, unless its estimate forecasts that it does not come below the limit.
-  Judged simulate_if_promising(const Program &program, std::uint64_t limit);
 
   const Layer &layer_;
   std::vector<Layer> layers_; ///< the one
   const Layout &layout_;
   const Machine &npu_;
   Judge judge_;
-  RunningEstimate estimate_; ///< of the plans at hand
-  Forecast forecast_;
   PlanChanger changer_;
-  const LayerEffort &search_effort_;
-  const bool forecasts_;   ///< which plans are worth simulating
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   struct Simulated {

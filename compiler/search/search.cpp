@@ -5,7 +5,6 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/options.hpp"
-#include "compiler/search/effort.hpp"
 #include "compiler/search/phase_search.hpp"
 #include "compiler/spm/residency.hpp"
 
@@ -15,12 +14,12 @@
 namespace gradweave::compiler {
 namespace {
 
+/// Program::work() that a search for a layer's first plans may do at most; sets its run time. The phases share it.
+constexpr std::uint64_t kUsualWork = 500'000;
 /// Times a search's work for plans of all phases together.
 constexpr std::uint64_t kJointShare = 2;
 /// Share of it for a phase whose dY tiles are given.
 constexpr std::uint64_t kMatchShare = 20;
-/// The same of one whose X or W tiles are given.
-constexpr std::uint64_t kPairShare = 60;
 /// Plans of a phase that are tried together with those of the layer's other phases.
 constexpr std::size_t kJoined = 3;
 /// Plans of all phases that are handed on, with the usual work and at least.
@@ -40,8 +39,8 @@ class JointSearch {
 public:
   JointSearch(const std::vector<PhaseKind> &kinds, const Layer &layer, const Layer &whole, const Cut &cut,
               const Layout &layout, const Machine &npu, double effort, const std::function<void()> &tried)
-      : kinds_(kinds), effort_(effort_for(kinds)), layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
-        budget_(std::min(effort_.work, static_cast<std::uint64_t>(kUsualWork * effort))),
+      : kinds_(kinds), layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
+        budget_(static_cast<std::uint64_t>(kUsualWork * effort)),
         handed_on_(static_cast<std::size_t>(std::max(kLeastHandedOn, std::round(kHandedOn * effort)))), tried_(tried) {}
 
   /// The best plans of one phase after the other, and what goes with them.
@@ -52,17 +51,13 @@ private:
   void play(std::vector<PhasePlan> plans);
   /// Gives both phases of a sequential backward pass the same dY tiles, so that dY can stay from dX to dW.
   void match(const std::vector<Candidate> &from, std::size_t other);
-  /// Gives a phase the X tiles, then the W tiles, that the best plan of a phase of the other pass has, so that they can
-  /// stay from the one to the other.
-  void pair(const std::vector<std::vector<Candidate>> &choices, std::size_t from, std::size_t to);
   /// The best plans of a phase by itself. `fixed`: sides of its tiles that are given; `budget`: work that it may do.
   std::vector<Candidate> plans_of(PhaseKind kind, const TileShape &fixed, std::uint64_t budget) const {
     const PhaseParts parts = phase_parts(cut_, form_of(kind).forward(), layer_, npu_);
-    return PhaseSearch(kind, parts, fixed, budget, effort_, layer_, whole_, layout_, npu_, tried_).run();
+    return PhaseSearch(kind, parts, fixed, budget, layer_, whole_, layout_, npu_, tried_).run();
   }
 
   std::vector<PhaseKind> kinds_;
-  const LayerEffort &effort_;
   const Layer &layer_, &whole_;
   Cut cut_;
   const Layout &layout_;
@@ -75,8 +70,7 @@ private:
     std::vector<PhasePlan> plans;
     std::uint64_t cycles = 0; ///< estimated
   };
-  std::vector<Joint> found_;      ///< best first
-  std::vector<PhasePlan> before_; ///< a phase ahead of the matched ones
+  std::vector<Joint> found_; ///< best first
 };
 
 void JointSearch::play(std::vector<PhasePlan> plans) {
@@ -108,9 +102,8 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other) {
     const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
     const auto partners = plans_of(kinds_[other], fixed, budget_ / kMatchShare);
     for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
-      std::vector<PhasePlan> plans = before_;
-      plans.push_back(given.plan);
-      plans.insert(plans.end() - (other < kinds_.size() - 1 ? 1 : 0), partners[i].plan);
+      std::vector<PhasePlan> plans{given.plan};
+      plans.insert(other == 0 ? plans.begin() : plans.end(), partners[i].plan);
       play(plans);
       RoughEstimate both;
       for (const RoughEstimate *r : {&given.rough, &partners[i].rough}) {
@@ -121,23 +114,10 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other) {
       both.shared_rows =
           std::max(both.shared_rows, static_cast<double>(spm_rows(layer_.m, layer_.n, false, npu_.lanes())));
       for (const SpmSplit &split : splits_near(both, npu_, 1)) {
-        plans[plans.size() - 2].split = plans.back().split = split;
+        plans.front().split = plans.back().split = split;
         play(plans);
       }
     }
-  }
-}
-
-void JointSearch::pair(const std::vector<std::vector<Candidate>> &choices, std::size_t from, std::size_t to) {
-  const TileShape tile = choices[from].front().plan.tile, largest = largest_tile(kinds_[to], layer_);
-  const std::uint32_t m = std::min(tile.m, largest.m), k = std::min(tile.k, largest.k), n = std::min(tile.n, largest.n);
-  for (const TileShape &fixed : {TileShape{m, k, 0}, TileShape{0, k, n}}) {
-    const auto partners = plans_of(kinds_[to], fixed, budget_ / kPairShare);
-    if (partners.empty()) continue;
-    std::vector<PhasePlan> plans;
-    for (std::size_t phase = 0; phase < choices.size(); ++phase)
-      plans.push_back(phase == to ? partners.front().plan : choices[phase].front().plan);
-    play(std::move(plans));
   }
 }
 
@@ -164,15 +144,9 @@ void JointSearch::run() {
     for (i = 0; i < pick.size() && ++pick[i] == choices[i].size(); ++i)
       pick[i] = 0;
   }
-  if (turns(kinds_.front(), kinds_.back())) {
-    pair(choices, 0, kinds_.size() - 1);
-    pair(choices, kinds_.size() - 1, 0);
-  }
-  if (kinds_.size() >= 2 && share_operand(kinds_[kinds_.size() - 2], kinds_.back())) {
-    for (std::size_t phase = 0; phase + 2 < kinds_.size(); ++phase)
-      before_.push_back(choices[phase].front().plan);
-    match(choices[kinds_.size() - 2], kinds_.size() - 1);
-    match(choices[kinds_.size() - 1], kinds_.size() - 2);
+  if (kinds_.size() == 2 && share_operand(kinds_.front(), kinds_.back())) {
+    match(choices[0], 1);
+    match(choices[1], 0);
   }
 }
 

@@ -72,8 +72,7 @@ TEST(Judge, LimitsAndBoundsAreSafe) {
           EXPECT_GE(judge.judge(*program, limit).cost, limit) << to_string(objective) << ' ' << limit;
         EXPECT_LE(judge.bound(*program), free.cost);
         EXPECT_LE(judge.least_of_cycles(free.cycles), free.cost);
-        EXPECT_TRUE(allocate(plans, {layer}, layout, npu, judge.traffic_limit(free.cost + 1, true)))
-            << to_string(objective);
+        EXPECT_TRUE(allocate(plans, {layer}, layout, npu, judge.traffic_limit(free.cost + 1))) << to_string(objective);
       }
 }
 

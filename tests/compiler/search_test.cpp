@@ -1,7 +1,6 @@
 // Search: limits, errors, and the quality that the schedules are compared on.
 #include "compiler/lower/describe.hpp"
 #include "compiler/lower/order.hpp"
-#include "compiler/search/effort.hpp"
 #include "compiler/search/search.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
@@ -53,36 +52,24 @@ TEST(Search, IsDeterministic) {
     EXPECT_EQ(describe(one[i]), describe(two[i]));
 }
 
-/// Passes that cut X or W alike leave tiles of it to each other: such plans are among the first.
-TEST(Search, PairsThePasses) {
+/// Both passes of a layer are those of its passes by themselves: nothing stays from the one to the other, as in a step
+/// other layers lie between, and their cycles are no more than the sum.
+TEST(Search, BothPassesAreTheTwo) {
   const Machine npu = load_config("small");
-  const Layer layer = make_layer(512, 312, 1200);
-  const Layout layout = make_layout({layer}, Pass::kBoth, npu);
-  bool x = false, w = false;
-  for (const std::vector<PhasePlan> &plans : search(layer, Schedule::kDxMajor, Pass::kBoth, {}, layout, npu)) {
-    const TileShape &forward = plans.front().tile, &backward = plans.back().tile;
-    x |= forward.m == backward.m && forward.k == backward.k;
-    w |= forward.k == backward.k && forward.n == backward.n;
-  }
-  EXPECT_TRUE(x);
-  EXPECT_TRUE(w);
-}
-
-/// What a search for both passes saves in plans of a phase and in changes, it gains by pairs of them (docs/search.md).
-TEST(LayerEffort, OfBothPassesIsLess) {
-  const Layer layer = make_layer(64, 64, 64);
-  const auto effort = [&](Schedule schedule, Pass pass) -> const LayerEffort & {
-    return effort_for(phases(schedule, pass, layer));
-  };
-  for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor}) {
-    const LayerEffort &one = effort(schedule, Pass::kBackward), &both = effort(schedule, Pass::kBoth);
-    EXPECT_EQ(&one, &effort(schedule, Pass::kForward));
-    EXPECT_EQ(both.work, one.work / 2);
-    EXPECT_EQ(changes_of(300, one), 300U);
-    EXPECT_EQ(changes_of(300, both), 180U);
-    EXPECT_EQ(changes_of(600, both), 360U);
-    for (const std::uint64_t few : {0U, 1U, 40U, 180U})
-      EXPECT_EQ(changes_of(few, both), few);
+  for (const Schedule schedule :
+       {Schedule::kSequential, Schedule::kRearrange, Schedule::kSearch, Schedule("in_order")}) {
+    const Layer layer = make_layer(96, 112, 128);
+    CompileOptions options{schedule, Pass::kForward};
+    options.plans = 20;
+    const Compiled forward = compile_known(layer, npu, options);
+    options.pass = Pass::kBackward;
+    const Compiled backward = compile_known(layer, npu, options);
+    options.pass = Pass::kBoth;
+    const Compiled both = compile_known(layer, npu, options);
+    EXPECT_EQ(both.chosen, backward.chosen);
+    EXPECT_LE(both.predicted_cycles, forward.predicted_cycles + backward.predicted_cycles);
+    EXPECT_GT(both.predicted_cycles, std::max(forward.predicted_cycles, backward.predicted_cycles));
+    EXPECT_EQ(both.accesses.load_write_bytes, forward.accesses.load_write_bytes + backward.accesses.load_write_bytes);
   }
 }
 

@@ -43,7 +43,7 @@ protected:
     compiler::CompileCache cache;
     cache.plans.store = &kept;
     compiler::CompileOptions options;
-    options.pass = compiler::Pass::kBoth;
+    options.pass = compiler::Pass::kBackward;
     options.plans = 20;
     searched_ = false;
     options.progress = [this](std::uint64_t, std::uint64_t) { searched_ = true; };
@@ -201,7 +201,7 @@ TEST_F(PlanCacheTest, AnotherPlanOfTheLayerGivesTheSameBits) {
   compiler::CompileCache cache;
   cache.plans.store = &listener;
   compiler::CompileOptions options;
-  options.pass = compiler::Pass::kBoth;
+  options.pass = compiler::Pass::kBackward;
   options.plans = 20;
   compiler::compile({layer_}, npu_, options, cache);
   compiler::FoundPlans other = listener.found_;

@@ -34,8 +34,6 @@ public:
   bool goes_on(const Program &program, std::uint64_t bytes) override;
   /// Of the whole program; `limit` or more if the estimate is not less.
   std::uint64_t end(const Program &program);
-  /// Of the whole program, after its end(). begin() comes next.
-  Orderings take_orderings() { return order_.take(); }
 
 private:
   static constexpr double kPending = -1;

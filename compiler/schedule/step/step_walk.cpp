@@ -134,7 +134,7 @@ StepWalk::Priced StepWalk::price(const Sections &sections, std::size_t first, st
   const std::vector<PhasePlan> plans = range(sections, first, end);
   std::uint64_t lost = 0;
   const std::optional<Program> program =
-      allocate(plans, layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit, true), &lost);
+      allocate(plans, layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit), &lost);
   priced.bursts += lost * kBurstsOfAProduct;
   if (!program) return priced;
   priced.bursts += program->work() * kBurstsOfAProduct;
