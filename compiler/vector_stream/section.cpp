@@ -33,12 +33,29 @@ constexpr std::size_t kQueue = 8;
 
 bool same(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
-         a.spm.row == b.spm.row && a.spm.rot == b.spm.rot;
+         a.phase == b.phase && a.spm.row == b.spm.row && a.spm.rot == b.spm.rot;
 }
 
-/// Elements of a value that areas of a layout have stored.
-struct Stored {
-  std::size_t value, first, end, layout;
+/// Elements, in ranges that do not touch.
+class Ranges {
+public:
+  void add(std::size_t first, std::size_t end) {
+    auto next = ends_.upper_bound(first);
+    if (next != ends_.begin() && std::prev(next)->second >= first) {
+      --next;
+      first = next->first;
+    }
+    for (; next != ends_.end() && next->first <= end; next = ends_.erase(next))
+      end = std::max(end, next->second);
+    ends_[first] = end;
+  }
+  bool overlap(std::size_t first, std::size_t end) const {
+    const auto next = ends_.lower_bound(end);
+    return next != ends_.begin() && std::prev(next)->second > first;
+  }
+
+private:
+  std::map<std::size_t, std::size_t> ends_; ///< by the first element
 };
 
 class Section {
@@ -72,17 +89,19 @@ private:
 
   /// Tiles that are loaded when all before their area is in memory.
   void find_reads_of_stored() {
-    std::vector<Stored> stored;
+    std::map<std::size_t, std::map<std::size_t, Ranges>> stored; // of each value, by areas of each layout
     for (const Area &area : plan_.areas) {
       std::vector<bool> waits;
-      for (const AreaTile &t : area.loaded)
-        waits.push_back(std::any_of(stored.begin(), stored.end(), [&](const Stored &s) {
-          return s.layout != area.layout && s.value == t.value && s.first < t.end() && t.first < s.end;
+      for (const AreaTile &t : area.loaded) {
+        const std::map<std::size_t, Ranges> &by = stored[t.value];
+        waits.push_back(std::any_of(by.begin(), by.end(), [&](const auto &s) {
+          return s.first != area.layout && s.second.overlap(t.first, t.end());
         }));
+      }
       reads_stored_.push_back(std::move(waits));
       if (waits_for_memory(reads_stored_.size() - 1)) stored.clear();
       for (const AreaTile &t : area.stored)
-        stored.push_back({t.value, t.first, t.end(), area.layout});
+        stored[t.value][area.layout].add(t.first, t.end());
     }
   }
   bool waits_for_memory(std::size_t n) const {
@@ -138,7 +157,7 @@ private:
     std::vector<isa::DmaCommand> all;
     for (std::uint32_t col = 0; col < t.cols; col += all.back().cols) {
       isa::DmaCommand d = transfer(t, n, false);
-      const std::uint32_t lane = col % npu_.lanes(), begin = col % t.period;
+      const std::uint32_t lane = col % npu_.lanes(), begin = (t.phase + col) % t.period;
       d.dram_addr += std::uint64_t{begin} * (t.fp32 ? 4 : 2);
       d.cols = std::min({t.period - begin, npu_.lanes() - lane, t.cols - col});
       d.spm.row += col / npu_.lanes() * t.spm.pstride;

@@ -23,7 +23,8 @@ std::size_t bytes_of(const std::vector<AreaTile> &tiles) {
 /// The same elements, lying alike.
 bool same_elements(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.rows == b.rows && a.cols == b.cols && a.period == b.period &&
-         (a.rows == 1 || a.pitch == b.pitch) && a.spm.pstride == b.spm.pstride && a.spm.rot == b.spm.rot;
+         a.phase == b.phase && (a.rows == 1 || a.pitch == b.pitch) && a.spm.pstride == b.spm.pstride &&
+         a.spm.rot == b.spm.rot;
 }
 
 /// Rows of a tile that is not loaded again, and where it is.

@@ -16,12 +16,13 @@ struct AreaTile {
   std::size_t value = 0;            ///< which of OpJobs::values
   std::size_t first = 0, pitch = 0; ///< element (0, 0), and from row to row; elements
   std::uint32_t rows = 1, cols = 1;
-  std::uint32_t period = 0; ///< if not 0: one row, of so many elements again and again
+  std::uint32_t period = 0; ///< if not 0: one row, of so many elements from the first on again and again,
+  std::uint32_t phase = 0;  ///< which begins with this one of them
   bool fp32 = false;
   isa::SpmTile spm; ///< its row counts from the beginning of the place
 
   /// The element behind the last one.
-  std::size_t end() const { return first + (rows - 1) * pitch + (period == 0 || period > cols ? cols : period); }
+  std::size_t end() const { return first + (rows - 1) * pitch + (period == 0 ? cols : period); }
 };
 
 /// Whether elements of one may lie between those of the other.

@@ -85,14 +85,15 @@ bool reads_before(const isa::vector::Program &program, std::size_t operand, std:
 AreaTile tile_of(const StridedTile &t, const StridedArea &area) {
   AreaTile a;
   a.value = t.value;
-  a.first = t.first + area.lane * t.lane + area.step * t.step;
+  a.period = static_cast<std::uint32_t>(t.period);
+  if (t.period != 0) a.phase = static_cast<std::uint32_t>(area.lane % t.period);
+  a.first = t.first + (t.period == 0 ? area.lane * t.lane : 0) + area.step * t.step;
   const auto lanes = static_cast<std::uint32_t>(t.lane == 0 ? 1 : area.lanes);
   const auto steps = static_cast<std::uint32_t>(t.step == 0 ? 1 : area.steps);
   const bool by_row = lies_by_row(t);
   a.pitch = by_row ? t.step : t.lane;
   a.rows = by_row ? steps : lanes;
   a.cols = by_row ? lanes : steps;
-  a.period = static_cast<std::uint32_t>(t.period);
   a.fp32 = t.fp32;
   return a;
 }
