@@ -89,12 +89,15 @@ private:
   }
 
   bool add_tile(const StridedTile &t, const Stage &stage, StripStage &strip, std::vector<StripTile> &tiles) const {
+    const bool of_one_step = t.step == 0, is_number = t.lane == 0 && of_one_step;
     if (t.period != 0) return false;
-    if (t.lane == 0 && t.step == 0) {
+    // Of what the strips give only lines are at hand, and matrices row by row.
+    if ((of_one_step && matrices_.count(t.value) != 0) || (is_number && lines_.count(t.value) != 0)) return false;
+    if (is_number) {
       tiles.push_back({Kind::kNumber, t.value, t.first});
     } else if (t.lane != 1 || t.first % all_.cols != 0) {
       return false;
-    } else if (t.step == 0) {
+    } else if (of_one_step) {
       tiles.push_back({Kind::kLine, t.value, t.first / all_.cols});
     } else if (t.step != all_.cols) {
       return false;
@@ -107,7 +110,7 @@ private:
       strip.row = t.first / all_.cols;
       tiles.push_back({Kind::kMatrix, t.value, 0});
     }
-    return t.step == 0 || stage.steps > 1;
+    return of_one_step || stage.steps > 1;
   }
 
   static bool same_words(const StripStage &a, const StripStage &b) {

@@ -196,6 +196,26 @@ v3 = Mul(v2, v1)
 e = MeanSquaredError(v3, t)
 loss e
 )"},
+    {"repeated_line_cut", R"(graph "repeated_line_cut"
+input x fp32 [2, 6, 6, 6]
+parameter w [6] init "xavier"
+m = ReduceMean(x) axes=[0] keepdims=1
+y = Bias(m, w)
+e = ReduceMean(y) axes=[] keepdims=1
+loss e
+)"},
+    {"matrix_read_by_lines", R"(graph "matrix_read_by_lines"
+constant k fp32 [2, 1] = -1.25
+parameter w1 [1, 2] init "uniform:0.5"
+parameter w2 [2] init "normal:0.5"
+parameter b [2] init "zeros"
+v1 = MatMul(k, w1)
+v2 = Sub(v1, w2)
+v3 = Bias(v2, b)
+v4 = Slice(v3) starts=[1, 0] ends=[2, 1] axes=[] steps=[]
+e = Reshape(v4) shape=[]
+loss e
+)"},
 };
 
 /// Next values of a state, which is read again behind them, in another order, or by the product that gives them.
