@@ -68,6 +68,10 @@ SignalGuard::~SignalGuard() {
   ::eventfd_write(stop_, 1);
   thread_.join();
   close_files();
+  const sigset_t set = interrupt_signals();
+  const timespec no_time{};
+  while (arrived_ != 0 && ::sigtimedwait(&set, nullptr, &no_time) > 0) { // those behind it are heeded with it
+  }
   unblock();
 }
 

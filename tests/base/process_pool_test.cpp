@@ -124,5 +124,18 @@ TEST(ProcessPool, ASignalEndsAllChildren) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+/// Or the second would end the process when the guard does.
+TEST(SignalGuard, SignalsBehindTheFirstAreHeededWithIt) {
+  {
+    const SignalGuard signals;
+    ::kill(::getpid(), SIGINT);
+    while (signals.take() == 0)
+      std::this_thread::yield();
+    ::kill(::getpid(), SIGINT);
+    ::kill(::getpid(), SIGTERM);
+  }
+  SUCCEED();
+}
+
 } // namespace
 } // namespace gradweave
