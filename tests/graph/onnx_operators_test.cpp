@@ -4,6 +4,8 @@
 #include "graph/ir/error.hpp"
 #include "graph/onnx/import.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/passes/gradient.hpp"
+#include "graph/passes/loss.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -166,6 +168,37 @@ INSTANTIATE_TEST_SUITE_P(Nodes, OnnxOperators, testing::Range(std::size_t{0}, al
                          [](const testing::TestParamInfo<std::size_t> &node) {
                            return fmt::format("{}_{}", all_nodes()[node.param]["op"].get<std::string>(), node.param);
                          });
+
+/// A row of zeros beside one of others: gradients of the mean of (y - 1)^2 for x.
+std::vector<double> gradients_of(const std::string &op, const std::string &attributes, const Given &y) {
+  const std::string dims = fmt::format("{}", fmt::join(y.dims, ", "));
+  NodeModel node(Json::parse(fmt::format(
+      R"({{"op": "{}", "opset": 13, "attributes": {}, "outputs": [["float", [{}], []]],
+           "inputs": [["x", "float", [2, 1, 1, 2], [0, 0, 3, 4]]]}})",
+      op, attributes, dims)));
+  Graph graph = import_model(node.model, "node.onnx", operators(), {});
+  add_loss(graph, operators(), LossKind::kMeanSquare);
+  const TensorId x = graph.find("x");
+  const TensorId gradient = add_gradients(graph, operators(), {x}).at(0).gradient;
+  graph.results.push_back(gradient);
+  node.inputs.emplace("targets", y);
+  ExecutionOptions options;
+  options.round_edges = false;
+  Execution<Reference> run(graph, options);
+  set_all(run, graph, node.inputs);
+  run.run();
+  return run.get(gradient).real;
+}
+
+TEST(OnnxNorms, PassNothingOnAtZero) {
+  const Given norms(Json::parse(R"([["float", [2, 1, 1, 1], [1, 1]]])")[0], 0);
+  for (const auto &[op, attributes] : {std::pair{"ReduceL2", R"({"axes": [3]})"}, std::pair{"GlobalLpPool", "{}"},
+                                       std::pair{"LpPool", R"({"kernel_shape": [1, 2]})"}}) {
+    const std::vector<double> got = gradients_of(op, attributes, norms), wanted{0, 0, 2.4, 3.2};
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_DOUBLE_EQ(got.at(i), wanted[i]) << op;
+  }
+}
 
 /// What is wrong with a node whose inputs are these.
 std::string refusal(const std::string &text) {

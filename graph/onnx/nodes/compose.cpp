@@ -25,6 +25,12 @@ TensorId scalar(NodeImport &node, double value) {
                              ElementType::kFp32);
 }
 
+Call norm_call(NodeImport &node, TensorId sum) {
+  const TensorId zero = scalar(node, 0), none = node.step("Equal", {sum, zero});
+  const TensorId root = node.step("Sqrt", {node.step("Where", {none, scalar(node, 1), sum}, {}, "some")});
+  return {"Where", {none, zero, root}};
+}
+
 namespace {
 
 constexpr std::size_t kMostSlices = 8; ///< of more runs a Gather takes less commands

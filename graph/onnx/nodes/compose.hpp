@@ -30,6 +30,10 @@ inline Call reduced_over(std::string_view op, TensorId x, const Dims &places, bo
   return {op, {x}, {{"axes", places}, {"keepdims", std::int64_t{keeps}}}};
 }
 
+/// The root of a sum of squares. At 0, where a norm has no derivative, it passes 0 on, as PyTorch's norms do: a
+/// quotient by the root would be NaN.
+Call norm_call(NodeImport &node, TensorId sum);
+
 /// The logarithm of the softmax of rows: their last dimension.
 Call log_softmax_call(NodeImport &node, TensorId rows);
 

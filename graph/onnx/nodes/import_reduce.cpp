@@ -28,7 +28,7 @@ Call reduce_l1(const Reduction &r, TensorId x) { return r.reduced("ReduceSum", r
 Call reduce_sum_square(const Reduction &r, TensorId x) {
   return r.reduced("ReduceSum", r.node.step("Mul", {x, x}, {}, "square"));
 }
-Call reduce_l2(const Reduction &r, TensorId x) { return {"Sqrt", {r.step(reduce_sum_square(r, x))}}; }
+Call reduce_l2(const Reduction &r, TensorId x) { return norm_call(r.node, r.step(reduce_sum_square(r, x))); }
 Call reduce_log_sum(const Reduction &r, TensorId x) { return {"Log", {r.step(r.reduced("ReduceSum", x))}}; }
 
 /// From the largest element on, so that no power overflows; where that is infinite, from the largest number.

@@ -38,7 +38,8 @@ TensorId norm_of(NodeImport &node, TensorId x, const Dims &places, double p) {
   if (p == 1) return reduced(node, "ReduceSum", size, places, "norm");
   const TensorId power = p == 2 ? node.step("Mul", {x, x}, {}, "square") : node.step("Pow", {size, scalar(node, p)});
   const TensorId sum = reduced(node, "ReduceSum", power, places, "sum");
-  return p == 2 ? node.step("Sqrt", {sum}, {}, "norm") : node.step("Pow", {sum, scalar(node, 1 / p)}, {}, "norm");
+  const Call norm = p == 2 ? norm_call(node, sum) : Call{"Pow", {sum, scalar(node, 1 / p)}};
+  return node.step(norm.op, norm.inputs, norm.attributes, "norm");
 }
 
 } // namespace

@@ -67,7 +67,7 @@ public:
     padded(0);
     const Call sum = joined("Add");
     if (p == 1) return give(sum);
-    if (p == 2) return give({"Sqrt", {step(sum)}});
+    if (p == 2) return give(norm_call(node_, step(sum)));
     give({"Pow", {step(sum), scalar(node_, 1 / p)}});
   }
 
