@@ -32,7 +32,7 @@ void pad_to_same(Window &window, std::size_t axis, std::int64_t size, bool odd_b
 std::int64_t extra_behind(const Window &window, std::size_t axis, std::int64_t size) {
   const std::int64_t reach = window.dilations[axis] * (window.kernel[axis] - 1) + 1, stride = window.strides[axis];
   const std::int64_t room = size + window.pads[axis] + window.pads[axis + window.axes()] - reach;
-  if (room < 0) return 0;
+  if (room <= -stride) return 0;
   std::int64_t outputs = (room + stride - 1) / stride + 1;
   if ((outputs - 1) * stride >= size + window.pads[axis]) --outputs; // would begin in the pad behind
   return std::max<std::int64_t>(0, (outputs - 1) * stride - room);

@@ -264,6 +264,8 @@ def pools():
             case('AveragePool', [x], [whole.sum(axis=-1) / inside], **attributes)
         for p in [1, 2, 3]:
             case('LpPool', [x], [(np.abs(whole) ** p).sum(axis=-1) ** (1 / p)], p=p, **attributes)
+    signal = np.array([[[3.0, 9, -1, 9, 2]]])  # rounded up, there is a window that reaches beyond the end
+    case('MaxPool', [signal], [np.array([[[3.0]]])], kernel_shape=[4], strides=[3], dilations=[2], pads=[0, 0], ceil_mode=1)
 
 
 def resampled(x, sizes, scales, mode, coordinates):
