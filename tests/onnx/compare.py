@@ -43,13 +43,13 @@ def export(name, directory, opset, options):
     return net, inputs, path
 
 
-def forward(program, path, directory, inputs):
+def forward(program, path, directory, inputs, layers=False):
     for i, x in enumerate(inputs):
         x.numpy().astype(np.float64).tofile(os.path.join(directory, f"input{i}.bin"))
     command = [program, path, directory]
     if path.endswith(".onnx") and any(d.dim_param for d in onnx.load(path, load_external_data=False).graph.input[0].type.tensor_type.shape.dim):
         command.append(str(inputs[0].shape[0]))
-    subprocess.run(command, check=True)
+    subprocess.run(command + ["--layers"] * layers, check=True)
     with open(os.path.join(directory, "result.json"), encoding="utf-8") as file:
         return json.load(file)
 
@@ -74,7 +74,7 @@ def inferred(path, batch):
 
 def compare(program, directory, name, opset, options):
     net, inputs, path = export(name, directory, opset, options)
-    result = forward(program, path, directory, inputs)
+    result = forward(program, path, directory, inputs, "layers" in options)
     shapes, ours = inferred(path, inputs[0].shape[0]), result["shapes"]
     common = [v for v in shapes if v in ours]
     wrong = [f"{v}: {ours[v]} and {shapes[v]}" for v in common if ours[v] != shapes[v]]
