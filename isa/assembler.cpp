@@ -53,7 +53,7 @@ DmaCommand parse_dma(const Line &line, Arguments &args, bool store) {
   d.pitch = d.rows == 1 ? args.number_or("pitch", field::PITCH, 0) : args.number("pitch", field::PITCH);
   d.spm.row = args.number("spm", field::SPM_ROW);
   d.spm.pstride = args.number_or("pstride", field::SPM_PSTRIDE, 0);
-  d.spm.rot = static_cast<std::uint8_t>(args.number_or("rot", field::SPM_ROT, 0));
+  d.spm.rot = static_cast<Lane>(args.number_or("rot", field::SPM_ROT, 0));
   return d;
 }
 

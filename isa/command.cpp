@@ -47,7 +47,7 @@ void put_tile(Command &c, const TileFields &f, const SpmTile &t) {
 SpmTile get_tile(const Command &c, const TileFields &f) {
   SpmTile t;
   t.row = c.get(f.row);
-  t.rot = static_cast<std::uint8_t>(c.get(f.rot));
+  t.rot = static_cast<Lane>(c.get(f.rot));
   t.pstride = c.get(f.pstride);
   return t;
 }
@@ -299,7 +299,7 @@ TileCommand get_tiles(const Command &c) {
     VectorTile &tile = t.tiles[i];
     const auto get = [&](const Field &f) { return c.get(of_tile(f, i)); };
     tile.spm.row = get(field::T0_ROW);
-    tile.spm.rot = static_cast<std::uint8_t>(get(field::T0_ROT));
+    tile.spm.rot = static_cast<Lane>(get(field::T0_ROT));
     tile.spm.pstride = get(field::T0_PSTRIDE);
     tile.col = get(field::T0_COL);
     tile.rows = get(field::T0_ROWS);

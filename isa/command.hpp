@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -35,11 +36,15 @@ struct Sync {
   std::array<std::uint8_t, 3> posts{kNoSemaphore, kNoSemaphore, kNoSemaphore};
 };
 
+/// A lane of the scratchpad, or a rotation.
+using Lane = std::uint16_t;
+static_assert(kMaxLanes - 1 <= std::numeric_limits<Lane>::max());
+
 /// Where a tile lies in the scratchpad (skewed panel layout, docs/microarchitecture.md).
 struct SpmTile {
   std::uint32_t row = 0;
   std::uint32_t pstride = 0; ///< rows from panel to panel
-  std::uint8_t rot = 0;      ///< lane of element (0, 0)
+  Lane rot = 0;              ///< lane of element (0, 0)
 };
 
 struct DmaCommand {

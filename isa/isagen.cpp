@@ -28,6 +28,15 @@ bool field_is_of(const toml::table &field, std::string_view opcode) {
 
 bool is_per_core(const toml::table &counter) { return counter["per_core"].value_or(false); }
 
+std::int64_t width_of(const toml::table &root, std::string_view field) {
+  std::int64_t width = 0;
+  each(root, "field", [&](const toml::table &f) {
+    if (str(f, "name") == field) width = num(f, "width");
+  });
+  if (width == 0) throw std::runtime_error(fmt::format("there is no field {}", field));
+  return width;
+}
+
 /// Bit mask, one 32-bit word, of the bits of word `w` that fields of `opcode` cover.
 std::uint32_t used_bits(const toml::table &root, std::string_view opcode, std::int64_t w) {
   std::uint32_t mask = 0;
@@ -160,7 +169,11 @@ void emit_cpp(const toml::table &root) {
              num(root, "operand_slots"));
   fmt::print("inline constexpr std::uint32_t kSlots = {}; ///< and those that it writes, behind them\n",
              num(root, "slots"));
-  fmt::print("inline constexpr std::uint32_t kNoSlot = {};\n\n", num(root, "no_slot"));
+  fmt::print("inline constexpr std::uint32_t kNoSlot = {};\n", num(root, "no_slot"));
+  fmt::print("inline constexpr std::uint32_t kMaxLanes = {}; ///< that a rotation can name\n",
+             std::int64_t{1} << width_of(root, "SPM_ROT"));
+  fmt::print("inline constexpr std::uint32_t kMaxSpmRows = {}; ///< that a command can address\n\n",
+             (std::int64_t{1} << width_of(root, "SPM_ROW")) - 1);
   emit_cpp_enumerations(root);
   emit_cpp_fields(root);
   emit_cpp_error_names(root);
@@ -169,16 +182,8 @@ void emit_cpp(const toml::table &root) {
   fmt::print("}} // namespace gradweave::isa\n");
 }
 
-std::int64_t width_of(const toml::table &root, std::string_view field) {
-  std::int64_t width = 0;
-  each(root, "field", [&](const toml::table &f) {
-    if (str(f, "name") == field) width = num(f, "width");
-  });
-  if (width == 0) throw std::runtime_error(fmt::format("there is no field {}", field));
-  return width;
-}
-
-/// First bit and width of the fields of tiles have to follow each other as tile_t says.
+/// First bit and width of the fields of tiles have to be those that tile_t says, with T0_COL and its like those of
+/// place_t.
 void check_tiles(const toml::table &root) {
   const auto first_bit = [&](const std::string &field) {
     std::int64_t bit = 0;
@@ -187,10 +192,19 @@ void check_tiles(const toml::table &root) {
     });
     return bit;
   };
-  for (const std::string tile : {"SPM", "A", "B", "CIN", "COUT", "T0", "T1", "T2"})
-    if (first_bit(tile + "_ROT") != first_bit(tile + "_ROW") + width_of(root, tile + "_ROW") ||
-        first_bit(tile + "_PSTRIDE") != first_bit(tile + "_ROT") + width_of(root, tile + "_ROT"))
-      throw std::runtime_error(fmt::format("fields {0}_ROW, {0}_ROT and {0}_PSTRIDE do not follow each other", tile));
+  const std::int64_t row = width_of(root, "SPM_ROW"), lane = width_of(root, "SPM_ROT");
+  const auto is_at = [&](const std::string &field, std::int64_t bit, std::int64_t width) {
+    if (first_bit(field) != bit || width_of(root, field) != width)
+      throw std::runtime_error(fmt::format("field {} is not bits {} to {} of a command, where its tile has it", field,
+                                           bit, bit + width - 1));
+  };
+  for (const std::string tile : {"SPM", "A", "B", "CIN", "COUT", "T0", "T1", "T2"}) {
+    const std::int64_t bit = first_bit(tile + "_ROW");
+    is_at(tile + "_ROW", bit, row);
+    is_at(tile + "_ROT", bit + row, lane);
+    is_at(tile + "_PSTRIDE", bit + row + lane, row);
+    if (tile[0] == 'T') is_at(tile + "_COL", bit + 2 * row + lane, lane);
+  }
 }
 
 /// What crosses ports together. At most 64 bits: wider ones cost Verilator's models time.
@@ -201,10 +215,12 @@ void emit_sv_structs(const toml::table &root) {
   fmt::print("  typedef struct packed {{ row_t pstride; lane_t rot; row_t row; }} tile_t;\n");
   fmt::print("  // Where a walk through a tile begins; jj: column within its panel.\n");
   fmt::print("  typedef struct packed {{ lane_t jj; row_t pstride; lane_t rot; row_t row; }} place_t;\n");
-  fmt::print("  // A line of a tile as an access to the scratchpad; element `split` is the first in addr1.\n");
-  fmt::print("  typedef struct packed {{ row_t addr1; row_t addr0; lane_t rot; lane_t split; }} line_t;\n");
+  fmt::print(
+      "  // A line of a tile as an access to the scratchpad. Its first element is in column jj of a panel; those\n");
+  fmt::print("  // behind the panel's end are in addr1.\n");
+  fmt::print("  typedef struct packed {{ row_t addr1; row_t addr0; lane_t rot; lane_t jj; }} line_t;\n");
   fmt::print("  localparam int unsigned TILE_W = {};\n", 2 * row + lane);
-  fmt::print("  localparam int unsigned LINE_W = {};\n", 2 * (row + lane));
+  fmt::print("  localparam int unsigned PLACE_W = {0};\n  localparam int unsigned LINE_W = {0};\n", 2 * (row + lane));
 }
 
 /// Types of fields, and of what is made of them. Plain numbers: Icarus Verilog 11 takes nothing else in types of
@@ -228,7 +244,8 @@ void emit_sv_types(const toml::table &root) {
   type("dim_t", width("COLS"), "rows, columns or steps of a tile");
   type("row_bytes_t", width("COLS") + 2, "bytes of a row of a tile");
   type("row_t", width("SPM_ROW"), "row of the scratchpad, panel stride, macro-bank");
-  type("lane_t", width("SPM_ROT"), "lane, rotation, elements of a line");
+  type("lane_t", width("SPM_ROT"), "lane, rotation, column of a panel");
+  type("lanes_t", width("SPM_ROT") + 1, "number of lanes, elements of a line");
   type("index_t", 32, "place of a command in its stream, number of commands");
   type("err_t", 8, "error code");
   type("csr_addr_t", 12, "offset of a register");
@@ -236,7 +253,9 @@ void emit_sv_types(const toml::table &root) {
   type("counter_t", 64, "");
   type("counter_index_t", 8, "number of a counter");
   emit_sv_structs(root);
-  fmt::print("  localparam int unsigned ADDR_W = {};\n", addr);
+  fmt::print("  localparam int unsigned ADDR_W = {};\n  localparam int unsigned ROW_W = {};\n", addr, width("SPM_ROW"));
+  fmt::print("  localparam int unsigned LANE_W = {};\n  localparam int unsigned LANES_W = {};\n", width("SPM_ROT"),
+             width("SPM_ROT") + 1);
   fmt::print("  localparam int unsigned POSTS_W = {};\n  localparam int unsigned INDEX_W = 32;\n", 3 * width("POST0"));
 }
 

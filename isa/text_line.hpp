@@ -110,7 +110,7 @@ public:
     SpmTile t;
     t.row = value(parts[0], field::SPM_ROW);
     t.pstride = value(parts[1], field::SPM_PSTRIDE);
-    t.rot = static_cast<std::uint8_t>(value(parts[2], field::SPM_ROT));
+    t.rot = static_cast<Lane>(value(parts[2], field::SPM_ROT));
     return t;
   }
   SpmTile tile(const Token &t) { return tile(t, Line::split(t, ':'), "ROW:PSTRIDE:ROT"); }

@@ -142,14 +142,15 @@ module gw_npu #(
   // Scratchpad: DMA side
   logic                   ld_en, ld_fp32, st_en, st_fp32;
   gw_isa_pkg::row_t       ld_addr, ld_pstride, st_addr, st_pstride;
-  gw_isa_pkg::lane_t      ld_lane, ld_split, st_lane, st_split;
+  gw_isa_pkg::lane_t      ld_lane, st_lane;
+  gw_isa_pkg::lanes_t     ld_split, st_split;
   gw_bus_pkg::slot_t      ld_first, st_first;
   gw_bus_pkg::slots_t     ld_count, st_count;
   logic [8*BUS_BYTES-1:0] ld_data, st_data;
   // Scratchpad: array side, of each core
   logic [CORES-1:0]                       a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
   logic [gw_isa_pkg::LINE_W*CORES-1:0]    a_at, b_at, c_at, w_at; // line_t of each core
-  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count;
+  logic [gw_isa_pkg::LANES_W*CORES-1:0]   w_count;
   logic [32*LANES*CORES-1:0]              a_line, b_line, c_line;
   logic [32*COLS*CORES-1:0]               w_line;
 
@@ -162,7 +163,7 @@ module gw_npu #(
   logic [7*UNITS-1:0]                     vector_counters;
   logic [UNITS-1:0]                       v_en, v_fp32, v_col, v_same, x_en, x_fp32, x_col;
   logic [gw_isa_pkg::LINE_W*UNITS-1:0]    v_at, x_at; // line_t of each unit
-  logic [gw_isa_pkg::SPM_ROT_W*UNITS-1:0] x_count;
+  logic [gw_isa_pkg::LANES_W*UNITS-1:0]   x_count;
   logic [32*LANES*UNITS-1:0]              v_line, x_line;
 
   // --- Command processor ---------------------------------------------------------------------------
@@ -393,7 +394,7 @@ module gw_npu #(
       .w_en_o         (w_en[c]),
       .w_fp32_o       (w_fp32[c]),
       .w_at_o         (w_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
-      .w_count_o      (w_count[gw_isa_pkg::SPM_ROT_W*c +: gw_isa_pkg::SPM_ROT_W]),
+      .w_count_o      (w_count[gw_isa_pkg::LANES_W*c +: gw_isa_pkg::LANES_W]),
       .w_line_o       (w_line[32*COLS*c +: 32*COLS])
     );
   end
@@ -430,7 +431,7 @@ module gw_npu #(
         .w_fp32_o      (x_fp32[c]),
         .w_col_o       (x_col[c]),
         .w_at_o        (x_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
-        .w_count_o     (x_count[gw_isa_pkg::SPM_ROT_W*c +: gw_isa_pkg::SPM_ROT_W]),
+        .w_count_o     (x_count[gw_isa_pkg::LANES_W*c +: gw_isa_pkg::LANES_W]),
         .w_line_o      (x_line[32*LANES*c +: 32*LANES])
       );
 
@@ -446,7 +447,8 @@ module gw_npu #(
     assign vector_progress  = '0;
     assign vector_counters  = '0;
     assign {v_en, v_fp32, v_col, v_same, x_en, x_fp32, x_col} = '0;
-    assign {v_at, x_at, x_count, x_line} = '0;
+    assign {v_at, x_at, x_count} = '0;
+    assign x_line           = {(LANES * UNITS){32'd0}};
     // verilator lint_off UNUSEDSIGNAL
     logic unused;
     // verilator lint_on UNUSEDSIGNAL

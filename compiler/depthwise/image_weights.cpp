@@ -44,7 +44,7 @@ private:
     t.rows = static_cast<std::uint32_t>(channels_of(i, work_.kernels));
     t.cols = static_cast<std::uint32_t>(work_.taps);
     t.spm = transfer_tile(layout_.weights, 0, 0, lanes_);
-    t.spm.rot = static_cast<std::uint8_t>(i * work_.taps % lanes_);
+    t.spm.rot = static_cast<isa::Lane>(i * work_.taps % lanes_);
     return t;
   }
 

@@ -9,7 +9,7 @@ namespace gradweave::compiler {
 namespace {
 
 isa::SpmTile spm_tile(const Place &place) {
-  return {place.rows.first + place.guard, place.pstride, static_cast<std::uint8_t>(place.rot)};
+  return {place.rows.first + place.guard, place.pstride, static_cast<isa::Lane>(place.rot)};
 }
 
 /// The waits and posts of an action, in as many SYNCs as they take beside the action's own: a command has three of
@@ -53,7 +53,7 @@ isa::DmaCommand dma_command(const Action &a, const TileForm &form, const RowRun 
   d.cols = form.cols;
   d.spm = spm_tile(form.place(a.place.row));
   d.spm.row += run.at * (a.fp32 ? 2 : 1);
-  d.spm.rot = static_cast<std::uint8_t>((form.rot + run.at) % lanes);
+  d.spm.rot = static_cast<isa::Lane>((form.rot + run.at) % lanes);
   return d;
 }
 

@@ -9,12 +9,12 @@ namespace {
 /// The tile from a later row on.
 void skip_rows(isa::SpmTile &tile, std::uint32_t rows, std::uint32_t lanes) {
   tile.row += rows;
-  tile.rot = static_cast<std::uint8_t>((tile.rot + rows) % lanes);
+  tile.rot = static_cast<isa::Lane>((tile.rot + rows) % lanes);
 }
 
 /// The tile from a later column of its first panel on.
 void skip_cols(isa::SpmTile &tile, std::uint32_t cols, std::uint32_t lanes) {
-  tile.rot = static_cast<std::uint8_t>((tile.rot + cols) % lanes);
+  tile.rot = static_cast<isa::Lane>((tile.rot + cols) % lanes);
 }
 
 std::int32_t signed_of(std::uint32_t value) { return static_cast<std::int32_t>(value); }

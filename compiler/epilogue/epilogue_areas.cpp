@@ -126,7 +126,7 @@ private:
   isa::SpmTile in_result(const isa::DmaCommand &dma, const StridedArea &part) const {
     isa::SpmTile spm = dma.spm;
     spm.row += static_cast<std::uint32_t>(part.lane / npu_.lanes() * spm.pstride + part.step * (dma.fp32 ? 2 : 1));
-    spm.rot = static_cast<std::uint8_t>((spm.rot + part.step) % npu_.lanes());
+    spm.rot = static_cast<isa::Lane>((spm.rot + part.step) % npu_.lanes());
     return spm;
   }
 

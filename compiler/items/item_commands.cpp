@@ -126,7 +126,7 @@ private:
     isa::SpmTile place;
     place.pstride = panel_rows(jobs_, tile, cut_);
     place.row = first + row * (t.fp32 ? 2 : 1) + col / npu_.lanes() * place.pstride;
-    place.rot = static_cast<std::uint8_t>((row + col) % npu_.lanes());
+    place.rot = static_cast<isa::Lane>((row + col) % npu_.lanes());
     return place;
   }
 

@@ -94,7 +94,7 @@ private:
       t.cols = static_cast<std::uint32_t>(count);
       t.fp32 = work_.values[v].fp32;
       t.spm = transfer_tile(tile, rows.tile_row, (begin + done) / lanes_, lanes_);
-      t.spm.rot = static_cast<std::uint8_t>((lane + rows.tile_row) % lanes_);
+      t.spm.rot = static_cast<isa::Lane>((lane + rows.tile_row) % lanes_);
       all.push_back(t);
     }
   }

@@ -214,7 +214,7 @@ private:
       const std::uint32_t height = p.tile.fp32 ? 2 : 1;
       p.tile.rows = static_cast<std::uint32_t>(rows);
       p.tile.spm.row += static_cast<std::uint32_t>(first) * height;
-      p.tile.spm.rot = static_cast<std::uint8_t>((p.tile.spm.rot + first) % npu_.lanes());
+      p.tile.spm.rot = static_cast<isa::Lane>((p.tile.spm.rot + first) % npu_.lanes());
       if (folds > 1) {
         p.tile.cols = static_cast<std::uint32_t>(lanes_of(parts));
         p.tile.spm.pstride = npu_.lanes() * height;

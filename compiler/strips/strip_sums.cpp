@@ -49,7 +49,7 @@ StripSums::SlotRows StripSums::slot_rows(std::size_t value, std::size_t slot, co
   }
   const StripPlace place = layout_.slot(slot_set_, value, slot);
   return {{place.row + static_cast<std::uint32_t>(rows.first * (is_fp32(value) ? 2 : 1)), layout_.pstride(value, slot),
-           static_cast<std::uint8_t>(rows.first % npu_.lanes())},
+           static_cast<isa::Lane>(rows.first % npu_.lanes())},
           {place.region + rows.first / cut_.block_rows, 1}};
 }
 
@@ -133,7 +133,7 @@ void StripSums::repeat(const StripTile &line, const std::vector<std::size_t> &co
       stage.results.push_back(line);
       const StripPlace place = layout_.copy(line_set_, line, copies[at]);
       tiles.results.push_back(area_tile(place.row, 2, 1, cols_, is_fp32(line.value)));
-      tiles.results.back().spm.rot = static_cast<std::uint8_t>(place.lane);
+      tiles.results.back().spm.rot = static_cast<isa::Lane>(place.lane);
       tiles.writes.push_back({place.region, 1});
     }
     item.runs.push_back(run_of(stage, cols_, 1, tiles));

@@ -54,7 +54,7 @@ std::vector<isa::DmaCommand> StripWriter::matrix_dmas(std::size_t value, const P
   for (std::size_t part = bundle.first; part < bundle.first + bundle.count; ++part) {
     d.dram_addr = addresses_[value] + ((part * jobs_.part_rows + first) * jobs_.cols + col_) * bytes;
     d.spm = spm;
-    d.spm.rot = static_cast<std::uint8_t>((spm.rot + layout_.lane_in_panel(part - bundle.first)) % npu_.lanes());
+    d.spm.rot = static_cast<isa::Lane>((spm.rot + layout_.lane_in_panel(part - bundle.first)) % npu_.lanes());
     all.push_back(d);
   }
   return all;
@@ -68,7 +68,7 @@ isa::DmaCommand StripWriter::line_dma(const StripTile &tile, bool stored, const 
   d.dram_addr = addresses_[tile.value] + first * (d.fp32 ? 4 : 2);
   d.rows = 1;
   d.cols = tile.kind == Kind::kNumber ? 1 : static_cast<std::uint32_t>(cols_);
-  d.spm = {place.row, 2, static_cast<std::uint8_t>(place.lane)};
+  d.spm = {place.row, 2, static_cast<isa::Lane>(place.lane)};
   return d;
 }
 
@@ -95,7 +95,7 @@ void StripWriter::add_line(const StripTile &t, std::size_t entry, std::size_t pa
   const StripPlace place = layout_.line(line_set_, t, entry), last = layout_.line(line_set_, t, entry + parts - 1);
   const bool is_number = t.kind == Kind::kNumber;
   tiles.push_back(area_tile(place.row, 2, 1, is_number ? 1 : lanes_of(parts), is_fp32(t.value)));
-  tiles.back().spm.rot = static_cast<std::uint8_t>(place.lane);
+  tiles.back().spm.rot = static_cast<isa::Lane>(place.lane);
   regions.push_back({place.region, is_number ? 1 : last.region + 1 - place.region});
 }
 

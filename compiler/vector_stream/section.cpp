@@ -161,7 +161,7 @@ private:
       d.dram_addr += std::uint64_t{begin} * (t.fp32 ? 4 : 2);
       d.cols = std::min({t.period - begin, npu_.lanes() - lane, t.cols - col});
       d.spm.row += col / npu_.lanes() * t.spm.pstride;
-      d.spm.rot = static_cast<std::uint8_t>(lane);
+      d.spm.rot = static_cast<isa::Lane>(lane);
       all.push_back(d);
     }
     return all;

@@ -139,7 +139,7 @@ std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &c
     for (std::uint32_t col = 0; col < i.taps_x; ++col) {
       const std::int64_t shift = isa::tap_shift(i, row, col), lanes = npu_.lanes();
       isa::SpmTile tile = v.product.a; // and the lanes by which the tap turns it beside those of its rows
-      tile.rot = static_cast<std::uint8_t>((tile.rot + (isa::tap_turn(i, row, col) - shift) % lanes + lanes) % lanes);
+      tile.rot = static_cast<isa::Lane>((tile.rot + (isa::tap_turn(i, row, col) - shift) % lanes + lanes) % lanes);
       for (std::uint32_t begin = 0; begin < lines; begin += i.grid_w) { // a row of the grid
         const Lines::At at = claim.lines.at(begin);
         if (!claim.lines.has(at)) continue;
@@ -186,7 +186,7 @@ ContentReplay::KernelRead ContentReplay::read_kernel(const isa::ConvCommand &v, 
   for (std::uint32_t tap = 0; tap < v.image.taps(); ++tap) {
     SpmView view{g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false};
     view.place.row += tap * v.image.b_tap;
-    view.place.rot = static_cast<std::uint8_t>((view.place.rot + tap * v.image.b_tap) % npu_.lanes());
+    view.place.rot = static_cast<isa::Lane>((view.place.rot + tap * v.image.b_tap) % npu_.lanes());
     std::uint32_t skipped = 0;
     const Tile *tile = find_rows(view, skipped);
     if (tile == nullptr || tile->content.sum() || !tile->content.plain()) {

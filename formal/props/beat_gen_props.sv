@@ -21,9 +21,9 @@ module beat_gen_props #(
   input  logic [OFFSET_W-1:0] pitch_i,
   input  logic [15:0]         rows_i,
   input  logic [17:0]         row_bytes_i,
-  input  logic [23:0]         spm_row_i,
-  input  logic [7:0]          spm_rot_i,
-  input  logic [23:0]         spm_pstride_i,
+  input  gw_isa_pkg::row_t    spm_row_i,
+  input  gw_isa_pkg::lane_t   spm_rot_i,
+  input  gw_isa_pkg::row_t    spm_pstride_i,
   input  logic                beat_ready_i,
   output logic                covered_o
 );
@@ -33,8 +33,9 @@ module beat_gen_props #(
   logic [11:0]         bytes;
   logic [9:0]          first;
   logic [10:0]         count;
-  logic [7:0]          lane, split;
-  logic [23:0]         addr, pstride;
+  gw_isa_pkg::lane_t   lane;
+  gw_isa_pkg::lanes_t  split;
+  gw_isa_pkg::row_t    addr, pstride;
 
   gw_beat_gen #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) dut (
     .clk_i, .rst_ni, .clear_i, .start_valid_i, .start_ready_o (start_ready), .fp32_i, .offset_i, .pitch_i, .rows_i,
@@ -48,9 +49,9 @@ module beat_gen_props #(
   (* hierconn *) wire [17:0]         \dut.row_bytes_q ;
   (* hierconn *) wire [OFFSET_W-1:0] \dut.pitch_q ;
   (* hierconn *) wire [OFFSET_W-1:0] \dut.row_offset_q ;
-  (* hierconn *) wire [23:0]         \dut.row_base_q ;
-  (* hierconn *) wire [7:0]          \dut.row_rot_q ;
-  (* hierconn *) wire [7:0]          \dut.col_q ;
+  (* hierconn *) wire [gw_isa_pkg::ROW_W-1:0]  \dut.row_base_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.row_rot_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.col_q ;
 
   // --- Environment: what cmd_check lets through ----------------------------------------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
@@ -67,10 +68,10 @@ module beat_gen_props #(
   logic [15:0]         rows_q, row_q;
   logic [17:0]         row_bytes_q, done_q;      // bytes of the row in earlier beats
   logic [OFFSET_W-1:0] pitch_q, row_offset_q;
-  logic [23:0]         base_q, pstride_q;        // scratchpad row of the tile row's first panel
-  logic [7:0]          rot_q;                    // lane of the tile row's first element
-  logic [23:0]         panel_addr_q;             // scratchpad row of the panel in which the next element lies
-  logic [7:0]          col_q;                    // its column there
+  gw_isa_pkg::row_t    base_q, pstride_q;        // scratchpad row of the tile row's first panel
+  gw_isa_pkg::lane_t   rot_q;                    // lane of the tile row's first element
+  gw_isa_pkg::row_t    panel_addr_q;             // scratchpad row of the panel in which the next element lies
+  gw_isa_pkg::lane_t   col_q;                    // its column there
 
   logic                start, go, row_done;
   logic [17:0]         end_done;
@@ -83,7 +84,7 @@ module beat_gen_props #(
   // element, PSTRIDE rows further where a panel ends. And where the element behind the beat lies.
   localparam int unsigned BORDERS = (BUS_BYTES / 2 + LANES - 1) / LANES; // panels that can end in a beat
   logic [31:0] lane_now, col_end, col_next;
-  logic [23:0] panel_next;
+  gw_isa_pkg::row_t panel_next;
   assign lane_now = (32'(rot_q) + 32'(col_q) >= LANES) ? 32'(rot_q) + 32'(col_q) - LANES : 32'(rot_q) + 32'(col_q);
   assign col_end  = 32'(col_q) + 32'(count);
   always @* begin
@@ -113,20 +114,20 @@ module beat_gen_props #(
       base_q       <= spm_row_i;
       rot_q        <= spm_rot_i;
       panel_addr_q <= spm_row_i;
-      col_q        <= 8'd0;
+      col_q        <= '0;
     end else if (go && row_done) begin
       open_q       <= row_q + 16'd1 != rows_q;
       row_q        <= row_q + 16'd1;
       done_q       <= 18'd0;
       row_offset_q <= row_offset_q + pitch_q;
-      base_q       <= base_q + (fp32_q ? 24'd2 : 24'd1);
-      rot_q        <= (32'(rot_q) + 32'd1 == LANES) ? 8'd0 : rot_q + 8'd1;
-      panel_addr_q <= base_q + (fp32_q ? 24'd2 : 24'd1);
-      col_q        <= 8'd0;
+      base_q       <= base_q + (fp32_q ? gw_isa_pkg::ROW_W'(2) : gw_isa_pkg::ROW_W'(1));
+      rot_q        <= (32'(rot_q) + 32'd1 == LANES) ? '0 : rot_q + gw_isa_pkg::LANE_W'(1);
+      panel_addr_q <= base_q + (fp32_q ? gw_isa_pkg::ROW_W'(2) : gw_isa_pkg::ROW_W'(1));
+      col_q        <= '0;
     end else if (go) begin
       done_q       <= end_done;
       panel_addr_q <= panel_next;
-      col_q        <= 8'(col_next);
+      col_q        <= gw_isa_pkg::LANE_W'(col_next);
     end
   end
 

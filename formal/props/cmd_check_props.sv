@@ -26,9 +26,10 @@ module cmd_check_props #(
   // --- Fields ----------------------------------------------------------------------------------------------------
   localparam logic [7:0] NONE = 8'd255;
   logic        transfer, fp32, ok;
-  logic [7:0]  opcode, engine, s0, s1, s2, p0, p1, p2, rot;
+  logic [7:0]  opcode, engine, s0, s1, s2, p0, p1, p2;
   logic [15:0] rows, cols;
-  logic [23:0] spm_row, pstride;
+  gw_isa_pkg::row_t  spm_row, pstride;
+  gw_isa_pkg::lane_t rot;
   logic [31:0] pitch;
   logic [63:0] addr;
 
@@ -68,23 +69,23 @@ module cmd_check_props #(
   assign n     = cmd_i[gw_isa_pkg::N_LSB +: gw_isa_pkg::N_W];
   assign k     = cmd_i[gw_isa_pkg::K_LSB +: gw_isa_pkg::K_W];
 
-  function automatic logic fits(input logic two, input logic [15:0] r, input logic [15:0] c, input logic [23:0] first,
-                                input logic [23:0] stride);
+  function automatic logic fits(input logic two, input logic [15:0] r, input logic [15:0] c, input gw_isa_pkg::row_t first,
+                                input gw_isa_pkg::row_t stride);
     logic [15:0] last_panel;
     logic [40:0] end_row;
     last_panel = (c - 16'd1) / 16'(LANES);
-    end_row    = {17'd0, first} + ({25'd0, last_panel} * {17'd0, stride}) + {24'd0, two ? {r, 1'b0} : {1'b0, r}};
+    end_row    = 41'(first) + (41'(last_panel) * 41'(stride)) + {24'd0, two ? {r, 1'b0} : {1'b0, r}};
     fits       = end_row <= 41'(SPM_ROWS);
   endfunction
 
   assign tiles_fit =
     (fits(add || (transfer && fp32), transfer ? rows : (add | a_col) ? m : k, transfer ? cols : add ? n : a_col ? k : m,
-          transfer ? spm_row : cmd_i[gw_isa_pkg::A_ROW_LSB +: 24], transfer ? pstride : cmd_i[gw_isa_pkg::A_PSTRIDE_LSB +: 24]) ||
+          transfer ? spm_row : cmd_i[gw_isa_pkg::A_ROW_LSB +: gw_isa_pkg::ROW_W], transfer ? pstride : cmd_i[gw_isa_pkg::A_PSTRIDE_LSB +: gw_isa_pkg::ROW_W]) ||
      !(transfer || gemm || add)) &&
-    (fits(1'b0, b_col ? n : k, b_col ? k : n, cmd_i[gw_isa_pkg::B_ROW_LSB +: 24], cmd_i[gw_isa_pkg::B_PSTRIDE_LSB +: 24]) || !gemm) &&
-    (fits(1'b1, m, n, cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 24], cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24]) ||
+    (fits(1'b0, b_col ? n : k, b_col ? k : n, cmd_i[gw_isa_pkg::B_ROW_LSB +: gw_isa_pkg::ROW_W], cmd_i[gw_isa_pkg::B_PSTRIDE_LSB +: gw_isa_pkg::ROW_W]) || !gemm) &&
+    (fits(1'b1, m, n, cmd_i[gw_isa_pkg::CIN_ROW_LSB +: gw_isa_pkg::ROW_W], cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: gw_isa_pkg::ROW_W]) ||
      !(add || (gemm && cmd_i[gw_isa_pkg::ACC_LSB]))) &&
-    (fits(!cmd_i[gw_isa_pkg::OUT_BF16_LSB], m, n, cmd_i[gw_isa_pkg::COUT_ROW_LSB +: 24], cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB +: 24]) ||
+    (fits(!cmd_i[gw_isa_pkg::OUT_BF16_LSB], m, n, cmd_i[gw_isa_pkg::COUT_ROW_LSB +: gw_isa_pkg::ROW_W], cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB +: gw_isa_pkg::ROW_W]) ||
      !(gemm || add));
 
   always @* begin

@@ -18,30 +18,31 @@ module operand_feed_props #(
   input  logic        null_i,
   input  logic [15:0] k_i,
   input  logic        a_col_i,
-  input  logic [23:0] a_addr_i,
-  input  logic [23:0] a_pstride_i,
-  input  logic [7:0]  a_rot_i,
-  input  logic [7:0]  a_jj_i,
-  input  logic [7:0]  a_count_i,
+  input  gw_isa_pkg::row_t   a_addr_i,
+  input  gw_isa_pkg::row_t   a_pstride_i,
+  input  gw_isa_pkg::lane_t  a_rot_i,
+  input  gw_isa_pkg::lane_t  a_jj_i,
+  input  gw_isa_pkg::lanes_t a_count_i,
   input  logic        b_col_i,
-  input  logic [23:0] b_addr_i,
-  input  logic [23:0] b_pstride_i,
-  input  logic [7:0]  b_rot_i,
-  input  logic [7:0]  b_jj_i,
-  input  logic [7:0]  b_count_i,
+  input  gw_isa_pkg::row_t   b_addr_i,
+  input  gw_isa_pkg::row_t   b_pstride_i,
+  input  gw_isa_pkg::lane_t  b_rot_i,
+  input  gw_isa_pkg::lane_t  b_jj_i,
+  input  gw_isa_pkg::lanes_t b_count_i,
   input  logic        more_i,
-  input  logic [23:0] a_tap_i,
-  input  logic [23:0] b_tap_i,
+  input  gw_isa_pkg::row_t   a_tap_i,
+  input  gw_isa_pkg::row_t   b_tap_i,
   input  logic        c_en_i,
-  input  logic [23:0] c_bank_lo_i,
-  input  logic [23:0] c_bank_hi_i,
-  input  logic [23:0] bank_i,
+  input  gw_isa_pkg::row_t   c_bank_lo_i,
+  input  gw_isa_pkg::row_t   c_bank_hi_i,
+  input  gw_isa_pkg::row_t   bank_i,
   output logic        covered_o
 );
 
   logic        ready, a_en, a_col, b_en, b_col, step, first, is_null, blocked, tap;
-  logic [23:0] a_addr0, a_addr1, b_addr0, b_addr1;
-  logic [7:0]  a_split, a_rot, a_count, b_split, b_rot, b_count;
+  gw_isa_pkg::row_t   a_addr0, a_addr1, b_addr0, b_addr1;
+  gw_isa_pkg::lane_t  a_jj, a_rot, b_jj, b_rot;
+  gw_isa_pkg::lanes_t a_count, b_count;
 
   gw_operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) dut (
     .clk_i, .rst_ni, .clear_i, .start_i, .null_i, .ready_o (ready), .k_i,
@@ -50,8 +51,8 @@ module operand_feed_props #(
     .more_i, .a_tap_i ({a_jj_i, a_pstride_i, a_rot_i, a_tap_i}), .b_tap_i ({b_jj_i, b_pstride_i, b_rot_i, b_tap_i}),
     .tap_o (tap),
     .c_en_i, .c_bank_lo_i, .c_bank_hi_i,
-    .a_en_o (a_en), .a_col_o (a_col), .a_at_o ({a_addr1, a_addr0, a_rot, a_split}),
-    .a_count_o (a_count), .b_en_o (b_en), .b_col_o (b_col), .b_at_o ({b_addr1, b_addr0, b_rot, b_split}), .b_count_o (b_count),
+    .a_en_o (a_en), .a_col_o (a_col), .a_at_o ({a_addr1, a_addr0, a_rot, a_jj}),
+    .a_count_o (a_count), .b_en_o (b_en), .b_col_o (b_col), .b_at_o ({b_addr1, b_addr0, b_rot, b_jj}), .b_count_o (b_count),
     .step_o (step), .first_o (first), .null_o (is_null), .blocked_o (blocked)
   );
 
@@ -60,32 +61,32 @@ module operand_feed_props #(
   (* hierconn *) wire        \dut.b_got_q ;
   (* hierconn *) wire [15:0] \dut.left_q ;
   (* hierconn *) wire [15:0] \dut.k_q ;
-  (* hierconn *) wire [7:0]  \dut.u_a.jj_q ;
-  (* hierconn *) wire [7:0]  \dut.u_b.jj_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.u_a.jj_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.u_b.jj_q ;
 
   // --- Environment: gemm_core and block_walker -----------------------------------------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
   always @* begin
     assume (!start_i || ready);
-    assume (!start_i || null_i || (k_i != 16'd0 && a_count_i != 8'd0 && b_count_i != 8'd0));
+    assume (!start_i || null_i || (k_i != 16'd0 && a_count_i != '0 && b_count_i != '0));
     assume (32'(a_count_i) <= LANES && 32'(b_count_i) <= LANES);
     assume (32'(a_jj_i) < LANES && 32'(b_jj_i) < LANES && 32'(a_rot_i) < LANES && 32'(b_rot_i) < LANES);
     // Initial values come in rows: one bank, or one in each of two panels.
   end
 
   // --- Rows of a line in the bank; tiles lie in a scratchpad of ROWS rows ------------------------------------------------
-  function automatic logic touches(input logic col, input logic [23:0] addr0, input logic [23:0] addr1,
-                                   input logic [7:0] split, input logic [7:0] count);
+  function automatic logic touches(input logic col, input gw_isa_pkg::row_t addr0, input gw_isa_pkg::row_t addr1,
+                                   input gw_isa_pkg::lane_t jj, input gw_isa_pkg::lanes_t count);
     logic [31:0] low, high; // rows of the bank
     low  = 32'(bank_i) * BANK_ROWS;
     high = low + BANK_ROWS - 1;
     touches = col ? (32'(addr0) <= high && 32'(addr0) + 32'(count) - 1 >= low)
-                  : ((32'(addr0) >= low && 32'(addr0) <= high) || (count > split && 32'(addr1) >= low && 32'(addr1) <= high));
+                  : ((32'(addr0) >= low && 32'(addr0) <= high) || (32'(count) > LANES - 32'(jj) && 32'(addr1) >= low && 32'(addr1) <= high));
   endfunction
 
   logic a_in, b_in, c_in;
-  assign a_in = a_en && touches(a_col, a_addr0, a_addr1, a_split, a_count);
-  assign b_in = b_en && touches(b_col, b_addr0, b_addr1, b_split, b_count);
+  assign a_in = a_en && touches(a_col, a_addr0, a_addr1, a_jj, a_count);
+  assign b_in = b_en && touches(b_col, b_addr0, b_addr1, b_jj, b_count);
   assign c_in = c_en_i && (bank_i == c_bank_lo_i || bank_i == c_bank_hi_i);
   always @* begin
     assume (32'(a_addr0) < ROWS && 32'(a_addr1) < ROWS && 32'(b_addr0) < ROWS && 32'(b_addr1) < ROWS);
@@ -95,7 +96,7 @@ module operand_feed_props #(
   // --- The block, and how far its lines have come ----------------------------------------------------------------
   logic        open_q, null_q, tapped_q; // tapped: not the block's first tap
   logic        place_q;                  // the lines of a tap begin in this cycle, there:
-  logic [23:0] a_begin_q, b_begin_q;
+  gw_isa_pkg::row_t a_begin_q, b_begin_q;
   logic [15:0] k_q, line_q;
   logic        a_read_q, b_read_q; // the line has been read
   logic        waited_q, waited2_q;
@@ -160,7 +161,7 @@ module operand_feed_props #(
   // Lines of a block with operands: inside their panel, no longer than it.
   always @* begin
     if (rst_ni && !clear_i && open_q && !null_q) begin
-      lines_have_elements_and_fit: assert (a_count != 8'd0 && b_count != 8'd0 && 32'(a_count) <= LANES && 32'(b_count) <= LANES);
+      lines_have_elements_and_fit: assert (a_count != '0 && b_count != '0 && 32'(a_count) <= LANES && 32'(b_count) <= LANES);
       lines_begin_in_a_panel: assert (32'(\dut.u_a.jj_q ) < LANES && 32'(\dut.u_b.jj_q ) < LANES);
     end
   end

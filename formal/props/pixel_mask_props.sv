@@ -62,7 +62,7 @@ module pixel_mask_props #(
   (* hierconn *) wire [10:0] \dut.count_x_q ;
   (* hierconn *) wire [9:0]  \dut.count_y_q ;
   (* hierconn *) wire [9:0]  \dut.down ;
-  (* hierconn *) wire [7:0]  \dut.lane_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.lane_q ;
   (* hierconn *) wire [10:0] \dut.x_q ;
   (* hierconn *) wire [9:0]  \dut.y_q ;
   (* hierconn *) wire        \dut.start_q ;
@@ -149,14 +149,14 @@ module pixel_mask_props #(
     for (i = 0; i < ROWS; i = i + 1) begin : g_lane
       logic        known; // of the command at hand
       logic [20:0] at, before;
-      assign known  = (here_q || since_q == 2'd0) && conv_q && (!busy || 8'(i) < \dut.lane_q );
+      assign known  = (here_q || since_q == 2'd0) && conv_q && (!busy || gw_isa_pkg::LANE_W'(i) < \dut.lane_q );
       assign at     = {next_x[32*i+:11], next_y[32*i+:10]};
       assign before = {next_x[32*(i == 0 ? 0 : i - 1)+:11], next_y[32*(i == 0 ? 0 : i - 1)+:10]};
       assign in_grid[i]       = !known || (next_x[32*i+:32] < {21'd0, w_q} && next_y[32*i+:32] < {22'd0, h_q});
       assign in_order[i]      = !known || i == 0 || at == behind(before[20:10], before[9:0], w_q, h_q);
       assign at_row[i]        = !known || i != 0 || !first_q || at == {11'd0, y0_q};
       assign behind_last[i]   = !known || i != 0 || !moved_q || at == behind(last_q[20:10], last_q[9:0], w_q, h_q);
-      assign count_follows[i] = !known || !busy || \dut.lane_q != 8'(i + 1) ||
+      assign count_follows[i] = !known || !busy || \dut.lane_q != gw_isa_pkg::LANE_W'(i + 1) ||
                                 {\dut.count_x_q , \dut.count_y_q } == behind(at[20:10], at[9:0], w_q, h_q);
       assign count_is_far[i]  = !known || i != ROWS - 1 || busy || behind(at[20:10], at[9:0], w_q, h_q) == far;
     end
@@ -175,9 +175,9 @@ module pixel_mask_props #(
 
   always @* begin
     if (rst_ni) begin
-      lanes_are_counted_for_a_command: assert (!busy || (here_q && conv_q && {24'd0, \dut.lane_q } < ROWS));
+      lanes_are_counted_for_a_command: assert (!busy || (here_q && conv_q && 32'(\dut.lane_q ) < ROWS));
       no_row_of_blocks_ends_before_lanes_are_counted: assert (!busy || first_q);
-      counting_begins_at_the_row: assert (!busy || \dut.lane_q != 8'd0 || {\dut.count_x_q , \dut.count_y_q } == {11'd0, y0_q});
+      counting_begins_at_the_row: assert (!busy || \dut.lane_q != '0 || {\dut.count_x_q , \dut.count_y_q } == {11'd0, y0_q});
       the_count_is_a_pixel: assert (!(here_q && conv_q) || (\dut.count_x_q < w_q && \dut.count_y_q < h_q));
       grids_are_small: assert (!(here_q || since_q == 2'd0) || ({21'd0, w_q} < GRID && {22'd0, h_q} < GRID));
       the_command_is_kept: assert (!(here_q || since_q == 2'd0) || (w_q != '0 && y0_q < h_q && \dut.grid_w_q == w_q && \dut.grid_h_q == h_q &&

@@ -3,8 +3,8 @@
 // last in the order of the ports stays.
 //
 // A cell (16 bits: row ROW and lane LANE) is followed by a ghost that knows the layout and not the memory's words; there is a
-// proof for each kind of cell. The mapping is one to one: what other cells are written to does not change it. Addresses have the width
-// of the small scratchpad; data, rotations and the rest their real one.
+// proof for each kind of cell. The mapping is one to one: what other cells are written to does not change it. Addresses and columns
+// have the width of the small scratchpad; data, rotations and the rest their real one.
 //
 // sources: spm/gw_spm.sv
 // memory: words dut.mem WORDS
@@ -21,6 +21,11 @@ module spm_props #(
   parameter int unsigned VECTORS   = 0,  // 0 or 1
   parameter int unsigned OTHERS    = 1,  // 0: nobody else reads or writes
   localparam int unsigned ROW_W    = $clog2(SPM_ROWS),
+  localparam int unsigned ADDR_W   = gw_isa_pkg::ROW_W,
+  localparam int unsigned LANE_W   = gw_isa_pkg::LANE_W,
+  localparam int unsigned COLUMN_W = $clog2(LANES), // of a column within its panel
+  localparam int unsigned LANES_W  = gw_isa_pkg::LANES_W,
+  localparam int unsigned LINE_W   = gw_isa_pkg::LINE_W,
   localparam int unsigned SLOTS    = BUS_BYTES / 2
 ) (
   input  logic                     clk_i,
@@ -40,15 +45,15 @@ module spm_props #(
   input  logic [ROW_W*CORES-1:0]       c_row1_i,
   input  logic [ROW_W*CORES-1:0]       w_row0_i,
   input  logic [ROW_W*CORES-1:0]       w_row1_i,
-  input  logic [8*CORES-1:0]           a_split_i,
-  input  logic [8*CORES-1:0]           a_rot_i,
-  input  logic [8*CORES-1:0]           b_split_i,
-  input  logic [8*CORES-1:0]           b_rot_i,
-  input  logic [8*CORES-1:0]           c_split_i,
-  input  logic [8*CORES-1:0]           c_rot_i,
-  input  logic [8*CORES-1:0]           w_split_i,
-  input  logic [8*CORES-1:0]           w_rot_i,
-  input  logic [8*CORES-1:0]           w_count_i,
+  input  logic [COLUMN_W*CORES-1:0]    a_jj_i,
+  input  logic [LANE_W*CORES-1:0]      a_rot_i,
+  input  logic [COLUMN_W*CORES-1:0]    b_jj_i,
+  input  logic [LANE_W*CORES-1:0]      b_rot_i,
+  input  logic [COLUMN_W*CORES-1:0]    c_jj_i,
+  input  logic [LANE_W*CORES-1:0]      c_rot_i,
+  input  logic [COLUMN_W*CORES-1:0]    w_jj_i,
+  input  logic [LANE_W*CORES-1:0]      w_rot_i,
+  input  logic [LANES_W*CORES-1:0]     w_count_i,
   input  logic [32*COLS*CORES-1:0] w_line_i,
   input  logic                         ld_asks_i,
   input  logic                         ld_fp32_i,
@@ -58,10 +63,10 @@ module spm_props #(
   input  logic [ROW_W-1:0]             ld_pstride_i,
   input  logic [ROW_W-1:0]             st_row_i,
   input  logic [ROW_W-1:0]             st_pstride_i,
-  input  logic [7:0]                   ld_split_i,
-  input  logic [7:0]                   ld_lane_i,
-  input  logic [7:0]                   st_split_i,
-  input  logic [7:0]                   st_lane_i,
+  input  logic [LANES_W-1:0]           ld_split_i,
+  input  logic [LANE_W-1:0]            ld_lane_i,
+  input  logic [LANES_W-1:0]           st_split_i,
+  input  logic [LANE_W-1:0]            st_lane_i,
   input  logic [9:0]                   ld_first_i,
   input  logic [9:0]                   st_first_i,
   input  logic [10:0]                  ld_count_i,
@@ -74,44 +79,44 @@ module spm_props #(
   input  logic                         v_same_i,
   input  logic [ROW_W-1:0]             v_row0_i,
   input  logic [ROW_W-1:0]             v_row1_i,
-  input  logic [7:0]                   v_split_i,
-  input  logic [7:0]                   v_rot_i,
+  input  logic [COLUMN_W-1:0]          v_jj_i,
+  input  logic [LANE_W-1:0]            v_rot_i,
   input  logic                         x_en_i,
   input  logic                         x_fp32_i,
   input  logic                         x_col_i,
   input  logic [ROW_W-1:0]             x_row0_i,
   input  logic [ROW_W-1:0]             x_row1_i,
-  input  logic [7:0]                   x_split_i,
-  input  logic [7:0]                   x_rot_i,
-  input  logic [7:0]                   x_count_i,
+  input  logic [COLUMN_W-1:0]          x_jj_i,
+  input  logic [LANE_W-1:0]            x_rot_i,
+  input  logic [LANES_W-1:0]           x_count_i,
   input  logic [32*LANES-1:0]          x_line_i,
   output logic                     covered_o
 );
 
-  logic [24*CORES-1:0]       a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
-  logic [64*CORES-1:0]       a_at, b_at, c_at, w_at;
+  logic [ADDR_W*CORES-1:0]   a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [LINE_W*CORES-1:0]   a_at, b_at, c_at, w_at;
   logic [32*LANES*CORES-1:0] a_line, b_line, c_line;
   logic [8*BUS_BYTES-1:0]    st_data;
 
   for (genvar c = 0; c < CORES; c++) begin : gen_addresses
-    assign a_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, a_row0_i[ROW_W*c +: ROW_W]};
-    assign a_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, a_row1_i[ROW_W*c +: ROW_W]};
-    assign b_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, b_row0_i[ROW_W*c +: ROW_W]};
-    assign b_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, b_row1_i[ROW_W*c +: ROW_W]};
-    assign c_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, c_row0_i[ROW_W*c +: ROW_W]} & 24'hfffffe;
-    assign c_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, c_row1_i[ROW_W*c +: ROW_W]} & 24'hfffffe;
-    assign w_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, w_row0_i[ROW_W*c +: ROW_W]} & {23'h7fffff, !w_fp32_i[c]};
-    assign w_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, w_row1_i[ROW_W*c +: ROW_W]} & {23'h7fffff, !w_fp32_i[c]};
-    assign a_at[64*c +: 64] = {a_addr1[24*c +: 24], a_addr0[24*c +: 24], a_rot_i[8*c +: 8], a_split_i[8*c +: 8]};
-    assign b_at[64*c +: 64] = {b_addr1[24*c +: 24], b_addr0[24*c +: 24], b_rot_i[8*c +: 8], b_split_i[8*c +: 8]};
-    assign c_at[64*c +: 64] = {c_addr1[24*c +: 24], c_addr0[24*c +: 24], c_rot_i[8*c +: 8], c_split_i[8*c +: 8]};
-    assign w_at[64*c +: 64] = {w_addr1[24*c +: 24], w_addr0[24*c +: 24], w_rot_i[8*c +: 8], w_split_i[8*c +: 8]};
+    assign a_addr0[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, a_row0_i[ROW_W*c +: ROW_W]};
+    assign a_addr1[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, a_row1_i[ROW_W*c +: ROW_W]};
+    assign b_addr0[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, b_row0_i[ROW_W*c +: ROW_W]};
+    assign b_addr1[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, b_row1_i[ROW_W*c +: ROW_W]};
+    assign c_addr0[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, c_row0_i[ROW_W*c +: ROW_W]} & {{(ADDR_W-1){1'b1}}, 1'b0};
+    assign c_addr1[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, c_row1_i[ROW_W*c +: ROW_W]} & {{(ADDR_W-1){1'b1}}, 1'b0};
+    assign w_addr0[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, w_row0_i[ROW_W*c +: ROW_W]} & {{(ADDR_W-1){1'b1}}, !w_fp32_i[c]};
+    assign w_addr1[ADDR_W*c +: ADDR_W] = {{(ADDR_W-ROW_W){1'b0}}, w_row1_i[ROW_W*c +: ROW_W]} & {{(ADDR_W-1){1'b1}}, !w_fp32_i[c]};
+    assign a_at[LINE_W*c +: LINE_W] = {a_addr1[ADDR_W*c +: ADDR_W], a_addr0[ADDR_W*c +: ADDR_W], a_rot_i[LANE_W*c +: LANE_W], LANE_W'(a_jj_i[COLUMN_W*c +: COLUMN_W])};
+    assign b_at[LINE_W*c +: LINE_W] = {b_addr1[ADDR_W*c +: ADDR_W], b_addr0[ADDR_W*c +: ADDR_W], b_rot_i[LANE_W*c +: LANE_W], LANE_W'(b_jj_i[COLUMN_W*c +: COLUMN_W])};
+    assign c_at[LINE_W*c +: LINE_W] = {c_addr1[ADDR_W*c +: ADDR_W], c_addr0[ADDR_W*c +: ADDR_W], c_rot_i[LANE_W*c +: LANE_W], LANE_W'(c_jj_i[COLUMN_W*c +: COLUMN_W])};
+    assign w_at[LINE_W*c +: LINE_W] = {w_addr1[ADDR_W*c +: ADDR_W], w_addr0[ADDR_W*c +: ADDR_W], w_rot_i[LANE_W*c +: LANE_W], LANE_W'(w_jj_i[COLUMN_W*c +: COLUMN_W])};
   end
-  logic [23:0] ld_addr, ld_pstride, st_addr, st_pstride;
-  assign ld_addr    = {{(24-ROW_W){1'b0}}, ld_row_i} & {23'h7fffff, !ld_fp32_i};
-  assign ld_pstride = {{(24-ROW_W){1'b0}}, ld_pstride_i} & {23'h7fffff, !ld_fp32_i};
-  assign st_addr    = {{(24-ROW_W){1'b0}}, st_row_i} & {23'h7fffff, !st_fp32_i};
-  assign st_pstride = {{(24-ROW_W){1'b0}}, st_pstride_i} & {23'h7fffff, !st_fp32_i};
+  logic [ADDR_W-1:0] ld_addr, ld_pstride, st_addr, st_pstride;
+  assign ld_addr    = {{(ADDR_W-ROW_W){1'b0}}, ld_row_i} & {{(ADDR_W-1){1'b1}}, !ld_fp32_i};
+  assign ld_pstride = {{(ADDR_W-ROW_W){1'b0}}, ld_pstride_i} & {{(ADDR_W-1){1'b1}}, !ld_fp32_i};
+  assign st_addr    = {{(ADDR_W-ROW_W){1'b0}}, st_row_i} & {{(ADDR_W-1){1'b1}}, !st_fp32_i};
+  assign st_pstride = {{(ADDR_W-ROW_W){1'b0}}, st_pstride_i} & {{(ADDR_W-1){1'b1}}, !st_fp32_i};
 
   logic [CORES-1:0] a_en, b_en, c_en, w_en;
   logic             ld_en, st_en;
@@ -119,14 +124,14 @@ module spm_props #(
   assign {ld_en, st_en}           = (OTHERS != 0) ? {ld_asks_i, st_asks_i} : '0;
 
   logic                v_en, x_en;
-  logic [23:0]         v_addr0, v_addr1, x_addr0, x_addr1;
+  logic [ADDR_W-1:0]         v_addr0, v_addr1, x_addr0, x_addr1;
   logic [32*LANES-1:0] v_line;
   assign v_en    = v_en_i && VECTORS != 0;
   assign x_en    = x_en_i && VECTORS != 0;
-  assign v_addr0 = {{(24-ROW_W){1'b0}}, v_row0_i} & {23'h7fffff, !v_fp32_i};
-  assign v_addr1 = {{(24-ROW_W){1'b0}}, v_row1_i} & {23'h7fffff, !v_fp32_i};
-  assign x_addr0 = {{(24-ROW_W){1'b0}}, x_row0_i} & {23'h7fffff, !x_fp32_i};
-  assign x_addr1 = {{(24-ROW_W){1'b0}}, x_row1_i} & {23'h7fffff, !x_fp32_i};
+  assign v_addr0 = {{(ADDR_W-ROW_W){1'b0}}, v_row0_i} & {{(ADDR_W-1){1'b1}}, !v_fp32_i};
+  assign v_addr1 = {{(ADDR_W-ROW_W){1'b0}}, v_row1_i} & {{(ADDR_W-1){1'b1}}, !v_fp32_i};
+  assign x_addr0 = {{(ADDR_W-ROW_W){1'b0}}, x_row0_i} & {{(ADDR_W-1){1'b1}}, !x_fp32_i};
+  assign x_addr1 = {{(ADDR_W-ROW_W){1'b0}}, x_row1_i} & {{(ADDR_W-1){1'b1}}, !x_fp32_i};
 
   gw_spm #(
     .LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES), .VECTORS(VECTORS)
@@ -136,8 +141,8 @@ module spm_props #(
     .b_en_i (b_en), .b_col_i, .b_at_i (b_at), .b_line_o (b_line),
     .c_en_i (c_en), .c_at_i (c_at), .c_line_o (c_line),
     .w_en_i (w_en), .w_fp32_i, .w_at_i (w_at), .w_count_i, .w_line_i,
-    .v_en_i (v_en), .v_fp32_i, .v_col_i, .v_same_i, .v_at_i ({v_addr1, v_addr0, v_rot_i, v_split_i}), .v_line_o (v_line),
-    .x_en_i (x_en), .x_fp32_i, .x_col_i, .x_at_i ({x_addr1, x_addr0, x_rot_i, x_split_i}), .x_count_i, .x_line_i,
+    .v_en_i (v_en), .v_fp32_i, .v_col_i, .v_same_i, .v_at_i ({v_addr1, v_addr0, v_rot_i, LANE_W'(v_jj_i)}), .v_line_o (v_line),
+    .x_en_i (x_en), .x_fp32_i, .x_col_i, .x_at_i ({x_addr1, x_addr0, x_rot_i, LANE_W'(x_jj_i)}), .x_count_i, .x_line_i,
     .ld_en_i (ld_en), .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
     .ld_count_i, .ld_data_i,
     .st_en_i (st_en), .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,
@@ -150,13 +155,13 @@ module spm_props #(
   reset_first u_reset (.clk_i, .rst_ni);
   for (genvar c = 0; c < CORES; c++) begin : gen_legal
     always @* begin
-      assume (32'(a_rot_i[8*c +: 8]) < LANES && 32'(b_rot_i[8*c +: 8]) < LANES && 32'(c_rot_i[8*c +: 8]) < LANES);
-      assume (32'(w_rot_i[8*c +: 8]) < LANES && 32'(w_count_i[8*c +: 8]) <= COLS);
+      assume (32'(a_rot_i[LANE_W*c +: LANE_W]) < LANES && 32'(b_rot_i[LANE_W*c +: LANE_W]) < LANES && 32'(c_rot_i[LANE_W*c +: LANE_W]) < LANES);
+      assume (32'(w_rot_i[LANE_W*c +: LANE_W]) < LANES && 32'(w_count_i[LANES_W*c +: LANES_W]) <= COLS);
     end
   end
   always @* begin
-    assume (32'(ld_lane_i) < LANES && ld_split_i != 8'd0 && 32'(ld_split_i) <= LANES);
-    assume (32'(st_lane_i) < LANES && st_split_i != 8'd0 && 32'(st_split_i) <= LANES);
+    assume (32'(ld_lane_i) < LANES && ld_split_i != '0 && 32'(ld_split_i) <= LANES);
+    assume (32'(st_lane_i) < LANES && st_split_i != '0 && 32'(st_split_i) <= LANES);
     assume (32'(ld_first_i) + 32'(ld_count_i) <= (ld_fp32_i ? SLOTS / 2 : SLOTS));
     assume (32'(st_first_i) + 32'(st_count_i) <= (st_fp32_i ? SLOTS / 2 : SLOTS));
   end
@@ -164,14 +169,14 @@ module spm_props #(
   // Columns that are written lie in the scratchpad.
   always @* begin
     assume (32'(v_rot_i) < LANES && 32'(x_rot_i) < LANES && 32'(x_count_i) <= LANES);
-    assume (!x_en || !x_col_i || x_count_i == 8'd0 || line_row(1'b1, x_fp32_i, x_addr0, x_addr1, x_split_i, 32'(x_count_i) - 32'd1) < SPM_ROWS);
+    assume (!x_en || !x_col_i || x_count_i == '0 || line_row(1'b1, x_fp32_i, x_addr0, x_addr1, x_jj_i, 32'(x_count_i) - 32'd1) < SPM_ROWS);
   end
 
   // Row of element e of a vector unit's line.
-  function automatic logic [31:0] line_row(input logic col, input logic fp32, input logic [23:0] addr0, input logic [23:0] addr1,
-                                           input logic [7:0] split, input int unsigned e);
+  function automatic logic [31:0] line_row(input logic col, input logic fp32, input logic [ADDR_W-1:0] addr0, input logic [ADDR_W-1:0] addr1,
+                                           input logic [COLUMN_W-1:0] jj, input int unsigned e);
     if (col) line_row = 32'(addr0) + (fp32 ? 2 * e : e);
-    else line_row = 32'((e < 32'(split)) ? addr0 : addr1);
+    else line_row = 32'((e + 32'(jj) < LANES) ? addr0 : addr1);
   endfunction
 
   // --- The cell and its ghost ---------------------------------------------------------------------------------------
@@ -183,7 +188,7 @@ module spm_props #(
   end
 
   // Element e of an access whose element 0 lies in lane x.
-  function automatic logic in_lane(input logic [7:0] x, input int unsigned e);
+  function automatic logic in_lane(input logic [LANE_W-1:0] x, input int unsigned e);
     in_lane = 32'(x) + e == LANE || 32'(x) + e == LANE + LANES || 32'(x) + e == LANE + 2 * LANES;
   endfunction
 
@@ -196,7 +201,7 @@ module spm_props #(
   endfunction
 
   // Row of element e of a beat: PSTRIDE further for each panel begun.
-  function automatic logic [31:0] beat_row(input logic [23:0] addr, input logic [23:0] pstride, input logic [7:0] split,
+  function automatic logic [31:0] beat_row(input logic [ADDR_W-1:0] addr, input logic [ADDR_W-1:0] pstride, input logic [LANES_W-1:0] split,
                                            input int unsigned e);
     beat_row = 32'(addr);
     for (int p = 0; p * LANES <= SLOTS; p++) begin
@@ -214,8 +219,8 @@ module spm_props #(
     cell_d  = cell_q;
     for (int c = 0; c < CORES; c++) begin
       for (int e = 0; e < COLS; e++) begin
-        if (w_en[c] && e < 32'(w_count_i[8*c +: 8]) && in_lane(w_rot_i[8*c +: 8], e) &&
-            same_row(w_fp32_i[c], 32'((e < 32'(w_split_i[8*c +: 8])) ? w_addr0[24*c +: 24] : w_addr1[24*c +: 24]))) begin
+        if (w_en[c] && e < 32'(w_count_i[LANES_W*c +: LANES_W]) && in_lane(w_rot_i[LANE_W*c +: LANE_W], e) &&
+            same_row(w_fp32_i[c], 32'((e + 32'(w_jj_i[COLUMN_W*c +: COLUMN_W]) < LANES) ? w_addr0[ADDR_W*c +: ADDR_W] : w_addr1[ADDR_W*c +: ADDR_W]))) begin
           known_d = 1'b1;
           cell_d  = w_fp32_i[c] ? half(w_line_i[32*(COLS*c + e) +: 32]) : w_line_i[32*(COLS*c + e) +: 16];
         end
@@ -223,7 +228,7 @@ module spm_props #(
     end
     for (int e = 0; e < LANES; e++) begin
       if (x_en && e < 32'(x_count_i) && in_lane(x_rot_i, e) &&
-          same_row(x_fp32_i, line_row(x_col_i, x_fp32_i, x_addr0, x_addr1, x_split_i, e))) begin
+          same_row(x_fp32_i, line_row(x_col_i, x_fp32_i, x_addr0, x_addr1, x_jj_i, e))) begin
         known_d = 1'b1;
         cell_d  = x_fp32_i ? half(x_line_i[32*e +: 32]) : x_line_i[32*e +: 16];
       end
@@ -246,14 +251,14 @@ module spm_props #(
 
   for (genvar c = 0; c < CORES; c++) begin : gen_reads
     for (genvar e = 0; e < LANES; e++) begin : gen_element
-      assign a_hit[LANES*c + e] = known_q && a_en[c] && in_lane(a_rot_i[8*c +: 8], e) &&
-          ROW == (a_col_i[c] ? 32'(a_addr0[24*c +: 24]) + e
-                                    : 32'((e < 32'(a_split_i[8*c +: 8])) ? a_addr0[24*c +: 24] : a_addr1[24*c +: 24]));
-      assign b_hit[LANES*c + e] = known_q && b_en[c] && in_lane(b_rot_i[8*c +: 8], e) &&
-          ROW == (b_col_i[c] ? 32'(b_addr0[24*c +: 24]) + e
-                                    : 32'((e < 32'(b_split_i[8*c +: 8])) ? b_addr0[24*c +: 24] : b_addr1[24*c +: 24]));
-      assign c_hit[LANES*c + e] = known_q && c_en[c] && in_lane(c_rot_i[8*c +: 8], e) &&
-          same_row(1'b1, 32'((e < 32'(c_split_i[8*c +: 8])) ? c_addr0[24*c +: 24] : c_addr1[24*c +: 24]));
+      assign a_hit[LANES*c + e] = known_q && a_en[c] && in_lane(a_rot_i[LANE_W*c +: LANE_W], e) &&
+          ROW == (a_col_i[c] ? 32'(a_addr0[ADDR_W*c +: ADDR_W]) + e
+                                    : 32'((e + 32'(a_jj_i[COLUMN_W*c +: COLUMN_W]) < LANES) ? a_addr0[ADDR_W*c +: ADDR_W] : a_addr1[ADDR_W*c +: ADDR_W]));
+      assign b_hit[LANES*c + e] = known_q && b_en[c] && in_lane(b_rot_i[LANE_W*c +: LANE_W], e) &&
+          ROW == (b_col_i[c] ? 32'(b_addr0[ADDR_W*c +: ADDR_W]) + e
+                                    : 32'((e + 32'(b_jj_i[COLUMN_W*c +: COLUMN_W]) < LANES) ? b_addr0[ADDR_W*c +: ADDR_W] : b_addr1[ADDR_W*c +: ADDR_W]));
+      assign c_hit[LANES*c + e] = known_q && c_en[c] && in_lane(c_rot_i[LANE_W*c +: LANE_W], e) &&
+          same_row(1'b1, 32'((e + 32'(c_jj_i[COLUMN_W*c +: COLUMN_W]) < LANES) ? c_addr0[ADDR_W*c +: ADDR_W] : c_addr1[ADDR_W*c +: ADDR_W]));
     end
   end
   // A vector unit's line: the element that is the cell, in the lane of each that repeats it. bf16 comes in the high half.
@@ -261,7 +266,7 @@ module spm_props #(
   logic             v_fp32_1q, v_fp32_2q;
   for (genvar e = 0; e < LANES; e++) begin : gen_vector
     assign v_hit[e] = known_q && v_en && in_lane(v_rot_i, v_same_i ? 0 : e) &&
-                      same_row(v_fp32_i, line_row(v_col_i, v_fp32_i, v_addr0, v_addr1, v_split_i, v_same_i ? 0 : e));
+                      same_row(v_fp32_i, line_row(v_col_i, v_fp32_i, v_addr0, v_addr1, v_jj_i, v_same_i ? 0 : e));
   end
   always @(posedge clk_i) begin
     v_hit1_q  <= rst_ni ? v_hit : '0;

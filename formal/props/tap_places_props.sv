@@ -9,7 +9,8 @@
 // helpers: tap_walk_pkg tap_commands running_product
 module tap_places_props #(
   parameter int unsigned LANES = 8,     // a power of two
-  parameter int unsigned MOVES = 0      // 1: the moves are those of the pixel; 0: rows and lanes are those of the moves
+  parameter int unsigned MOVES = 0,     // 1: the moves are those of the pixel; 0: rows and lanes are those of the moves
+  localparam int unsigned ROW_W = gw_isa_pkg::ROW_W
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -18,8 +19,8 @@ module tap_places_props #(
   input  logic             start_i,
   input  logic             last_i,
   input  logic             tap_i,
-  input  logic [23:0]      a_row_i,
-  input  logic [7:0]       a_rot_i,
+  input  gw_isa_pkg::row_t a_row_i,
+  input  gw_isa_pkg::lane_t a_rot_i,
   output logic             covered_o
 );
 
@@ -34,7 +35,7 @@ module tap_places_props #(
     .cmd_i,
     .a_tile_o  (a_tile),
     .start_i   (start),
-    .a_place_i ({8'd0, 24'd0, a_rot_i, a_row_i}),
+    .a_place_i ({gw_isa_pkg::LANE_W'(0), gw_isa_pkg::ROW_W'(0), a_rot_i, a_row_i}),
     .b_place_i (64'd0),
     .tap_i     (tap),
     .more_o    (more),
@@ -56,10 +57,10 @@ module tap_places_props #(
   (* hierconn *) wire [1:0]   \dut.y_phase ;
   (* hierconn *) wire [1:0]   \dut.x_phase ;
   (* hierconn *) wire         \dut.row_ends ;
-  (* hierconn *) wire [23:0]  \dut.a_row_q ;
-  (* hierconn *) wire [23:0]  \dut.line_row_q ;
-  (* hierconn *) wire [7:0]   \dut.a_rot_q ;
-  (* hierconn *) wire [7:0]   \dut.line_rot_q ;
+  (* hierconn *) wire [gw_isa_pkg::ROW_W-1:0] \dut.a_row_q ;
+  (* hierconn *) wire [gw_isa_pkg::ROW_W-1:0] \dut.line_row_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.a_rot_q ;
+  (* hierconn *) wire [gw_isa_pkg::LANE_W-1:0] \dut.line_rot_q ;
 
   // --- Commands, and what asks for taps ---------------------------------------------------------------------------------------------
   logic                here, any;  // a block of the command is still to begin; one has begun
@@ -120,10 +121,10 @@ module tap_places_props #(
     .moved_o (planes), .product_o (plane_rows));
 
   logic [27:0] right_q, pixels_q, pixels_move, planes_move;
-  logic [23:0] rows_q, row_rows_q, rows_move; // of A
+  gw_isa_pkg::row_t rows_q, row_rows_q, rows_move; // of A
   assign pixels_move = by * line;
   assign planes_move = by_planes * {8'd0, kept.plane};
-  assign rows_move   = kept.in_line ? pixels_move[23:0] : (pixels_move[23:0] + planes_move[23:0]);
+  assign rows_move   = kept.in_line ? ROW_W'(pixels_move) : ROW_W'(pixels_move + planes_move);
   always @(posedge clk_i) begin
     if (start) begin
       {right_q, pixels_q}  <= '0;
@@ -137,18 +138,18 @@ module tap_places_props #(
   end
 
   // --- The tap at hand, as the block told where it is; its first one ---------------------------------------------------------------------
-  logic [23:0] row_q, first_row_q;
-  logic [7:0]  rot_q, first_rot_q;
+  gw_isa_pkg::row_t row_q, first_row_q;
+  gw_isa_pkg::lane_t rot_q, first_rot_q;
   always @(posedge clk_i) begin
     if (start) {row_q, rot_q, first_row_q, first_rot_q} <= {a_row_i, a_rot_i, a_row_i, a_rot_i};
     else if (tap) {row_q, rot_q} <= {a_place.row, a_place.rot};
   end
 
-  function automatic logic [23:0] row_at(input logic [23:0] from, input logic [27:0] pixels, input logic [27:0] planes, input logic in_line);
-    row_at = from + pixels[23:0] + (in_line ? 24'd0 : planes[23:0]);
+  function automatic gw_isa_pkg::row_t row_at(input gw_isa_pkg::row_t from, input logic [27:0] pixels, input logic [27:0] planes, input logic in_line);
+    row_at = from + pixels[ROW_W-1:0] + (in_line ? ROW_W'(0) : planes[ROW_W-1:0]);
   endfunction
-  function automatic logic [7:0] rot_at(input logic [7:0] from, input logic [27:0] moved);
-    rot_at = (from + moved[7:0]) & 8'(LANES - 1);
+  function automatic gw_isa_pkg::lane_t rot_at(input gw_isa_pkg::lane_t from, input logic [27:0] moved);
+    rot_at = (from + moved[gw_isa_pkg::LANE_W-1:0]) & gw_isa_pkg::LANE_W'(LANES - 1);
   endfunction
 
   logic [27:0] tile_pixels, tile_planes; // from the tile to a command's first tap
@@ -183,21 +184,21 @@ module tap_places_props #(
   end else begin : gen_rows
     always @* begin
       assume (!start || 32'(a_rot_i) < LANES);
-      assume (!load || 32'(cmd_i[gw_isa_pkg::A_ROT_LSB+:8]) < LANES);
+      assume (!load || 32'(cmd_i[gw_isa_pkg::A_ROT_LSB+:gw_isa_pkg::LANE_W]) < LANES);
       if (rst_ni) begin
         a_tap_has_the_row_of_its_moves: assert (!walks || row_q == first_row_q + rows_q);
         a_tap_has_the_lane_of_its_moves: assert (!walks || rot_q == rot_at(first_rot_q, pixels_q + plane_rows));
-        rows_are_pixels_and_planes: assert (!walks || rows_q == pixels_q[23:0] + (kept.in_line ? 24'd0 : plane_rows[23:0]));
+        rows_are_pixels_and_planes: assert (!walks || rows_q == pixels_q[ROW_W-1:0] + (kept.in_line ? ROW_W'(0) : plane_rows[ROW_W-1:0]));
         pixels_are_lines_of_the_grid_and_columns: assert (!walks || pixels_q == lines + right_q);
         a_command_begins_at_the_row_of_its_first_tap: assert (!load || !(f.conv || f.wgrad) ||
-          a_tile.row == row_at(cmd_i[gw_isa_pkg::A_ROW_LSB+:24], tile_pixels, tile_planes, f.in_line));
+          a_tile.row == row_at(cmd_i[gw_isa_pkg::A_ROW_LSB+:ROW_W], tile_pixels, tile_planes, f.in_line));
         a_command_begins_at_the_lane_of_its_first_tap: assert (!load || !(f.conv || f.wgrad) ||
-          a_tile.rot == rot_at(cmd_i[gw_isa_pkg::A_ROT_LSB+:8], tile_pixels + tile_planes));
+          a_tile.rot == rot_at(cmd_i[gw_isa_pkg::A_ROT_LSB+:gw_isa_pkg::LANE_W], tile_pixels + tile_planes));
         // What makes these inductive.
         the_commands_are_kept: assert ((!any || kept == q) && (!here || \dut.next_q == next));
         places_are_kept: assert (!any || (\dut.a_row_q == row_q && \dut.a_rot_q == rot_q));
         so_has_the_first_column: assert (!walks || (\dut.line_row_q == first_row_q + row_rows_q &&
-          \dut.line_rot_q == rot_at(first_rot_q, lines + row_plane_rows) && row_rows_q == lines[23:0] + (kept.in_line ? 24'd0 : row_plane_rows[23:0])));
+          \dut.line_rot_q == rot_at(first_rot_q, lines + row_plane_rows) && row_rows_q == lines[ROW_W-1:0] + (kept.in_line ? ROW_W'(0) : row_plane_rows[ROW_W-1:0])));
         lanes_are_lanes: assert (!any || (32'(rot_q) < LANES && 32'(first_rot_q) < LANES));
       end
     end

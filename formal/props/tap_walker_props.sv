@@ -17,9 +17,9 @@ module tap_walker_props #(
   input  logic             start_i,
   input  logic             last_i,
   input  logic             tap_i,
-  input  logic [23:0]      a_row_i,
-  input  logic [7:0]       a_rot_i,
-  input  logic [23:0]      b_row_i,
+  input  gw_isa_pkg::row_t a_row_i,
+  input  gw_isa_pkg::lane_t a_rot_i,
+  input  gw_isa_pkg::row_t b_row_i,
   output logic             covered_o
 );
 
@@ -34,8 +34,8 @@ module tap_walker_props #(
     .cmd_i,
     .a_tile_o  (a_tile),
     .start_i   (start),
-    .a_place_i ({8'd0, 24'd0, a_rot_i, a_row_i}),
-    .b_place_i ({8'd0, 24'd0, 8'd0, b_row_i}),
+    .a_place_i ({gw_isa_pkg::LANE_W'(0), gw_isa_pkg::ROW_W'(0), a_rot_i, a_row_i}),
+    .b_place_i (gw_isa_pkg::PLACE_W'(b_row_i)),
     .tap_i     (tap),
     .more_o    (more),
     .a_place_o (a_place),
@@ -53,7 +53,7 @@ module tap_walker_props #(
   (* hierconn *) wire        \dut.first_q ;
   (* hierconn *) wire [1:0]  \dut.y_phase ;
   (* hierconn *) wire [1:0]  \dut.x_phase ;
-  (* hierconn *) wire [63:0] \dut.b_q ;
+  (* hierconn *) wire [gw_isa_pkg::PLACE_W-1:0] \dut.b_q ;
   (* hierconn *) wire [112:0] \dut.next_q ;
   (* hierconn *) wire [112:0] \dut.plan_q ;
 
@@ -83,7 +83,7 @@ module tap_walker_props #(
   // --- The tap at hand ---------------------------------------------------------------------------------------------------------
   logic [3:0]  row_q, col_q;     // of the kernel
   logic [15:0] py_q, px_q;       // what it reads for pixel (0, 0), as a pixel of the image
-  logic [23:0] b_row_q;
+  gw_isa_pkg::row_t b_row_q;
   logic        ends;
   assign ends = col_q + 4'd1 == q.taps_x;
 
@@ -99,7 +99,7 @@ module tap_walker_props #(
       col_q   <= ends ? 4'd0 : (col_q + 4'd1);
       py_q    <= ends ? (py_q + wide(q.step_y)) : py_q;
       px_q    <= ends ? wide(q.off_x) : (px_q + wide(q.step_x));
-      b_row_q <= b_row_q + {8'd0, q.b_tap};
+      b_row_q <= b_row_q + gw_isa_pkg::ROW_W'(q.b_tap);
     end
   end
 
@@ -126,7 +126,7 @@ module tap_walker_props #(
         assert (!walks || (has_size(y_end, \dut.y_phase , q.stride, {1'b0, q.img_h}) && has_size(x_end, \dut.x_phase , q.stride, q.img_w)));
       sizes_are_no_more_than_those_of_images: assert (!walks || (x_end < 12'd2048 && y_end < 12'd1024));
       rows_of_b_follow_one_another:
-        assert (!any || (\dut.b_q [23:0] == b_row_q && b_place.row == b_row_q + {8'd0, q.b_tap}));
+        assert (!any || (\dut.b_q [gw_isa_pkg::ROW_W-1:0] == b_row_q && b_place.row == b_row_q + gw_isa_pkg::ROW_W'(q.b_tap)));
       // What makes these inductive.
       a_block_begins_at_the_first_tap: assert (!walks || !\dut.first_q || (row_q == 4'd0 && col_q == 4'd0));
       a_row_of_the_kernel_begins_at_its_first_column: assert (!walks || col_q != 4'd0 || px_q == wide(q.off_x));

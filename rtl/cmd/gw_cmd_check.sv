@@ -222,8 +222,7 @@ module gw_cmd_check #(
   assign bad_size       = (is_dma & ((first_rows == 16'd0) | (first_cols == 16'd0))) |
                           (is_product & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0))) |
                           (is_add & ((m == 16'd0) | (n == 16'd0)));
-  assign bad_unused_cin = is_product & ~acc & ((cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
-                                            (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
+  assign bad_unused_cin = is_product & ~acc & (cmd_i[gw_isa_pkg::CIN_ROW_LSB +: gw_isa_pkg::TILE_W] != '0);
   assign bad_tile_field = first_field | b_field | cin_field | cout_field | image_field | vector_field;
   assign bad_tile_range = ((is_conv | is_wgrad) ? image_range : first_range) | b_range | cin_range | cout_range |
                           vector_range;

@@ -118,9 +118,9 @@ module gw_image_check #(
       x_hi        = (x_lo == x_first) ? x_last : x_first;
       planes      = {2'd0, stride} * {2'd0, stride} - 4'd1;
       last_panel  = (cols_i - 16'd1) / 16'(LANES);
-      lo          = 48'h100_0000_0000 + {24'd0, a_row} + {{35{y_lo[12]}}, y_lo} * {37'd0, grid_w} + {{35{x_lo[12]}}, x_lo};
-      hi          = 48'h100_0000_0000 + {24'd0, a_row} + {{35{y_hi[12]}}, y_hi} * {37'd0, grid_w} + {{35{x_hi[12]}}, x_hi} +
-                    {44'd0, planes} * {28'd0, plane} + {32'd0, last_panel} * {24'd0, a_pstride} + {32'd0, rows_i};
+      lo          = 48'h100_0000_0000 + 48'(a_row) + {{35{y_lo[12]}}, y_lo} * {37'd0, grid_w} + {{35{x_lo[12]}}, x_lo};
+      hi          = 48'h100_0000_0000 + 48'(a_row) + {{35{y_hi[12]}}, y_hi} * {37'd0, grid_w} + {{35{x_hi[12]}}, x_hi} +
+                    {44'd0, planes} * {28'd0, plane} + {32'd0, last_panel} * 48'(a_pstride) + {32'd0, rows_i};
       bad_range_o = (lo < 48'h100_0000_0000) | (hi > 48'h100_0000_0000 + 48'(SPM_ROWS));
     end
   end

@@ -28,10 +28,10 @@ module gw_tile_check #(
     if (en_i) begin
       panel_rows  = fp32_i ? {rows_i, 1'b0} : {1'b0, rows_i};
       last_panel  = (cols_i - 16'd1) / 16'(LANES);
-      end_row     = {17'd0, tile_i.row} + ({25'd0, last_panel} * {17'd0, tile_i.pstride}) + {24'd0, panel_rows};
-      bad_field_o = ({24'd0, tile_i.rot} >= LANES) |
+      end_row     = 41'(tile_i.row) + (41'(last_panel) * 41'(tile_i.pstride)) + 41'(panel_rows);
+      bad_field_o = (32'(tile_i.rot) >= LANES) |
                     (fp32_i & (tile_i.row[0] | tile_i.pstride[0])) |
-                    (({16'd0, cols_i} > LANES) & (tile_i.pstride < {7'd0, panel_rows}));
+                    (({16'd0, cols_i} > LANES) & (tile_i.pstride < gw_isa_pkg::ROW_W'(panel_rows)));
       bad_range_o = end_row > 41'(SPM_ROWS);
     end
   end

@@ -50,10 +50,10 @@ module gw_vector_cmd_check #(
     logic              none;
 
     assign slot    = cmd_i[gw_isa_pkg::T0_SLOT_LSB + APART*k +: 4];
-    assign col     = cmd_i[gw_isa_pkg::T0_COL_LSB + APART*k +: 8];
+    assign col     = cmd_i[gw_isa_pkg::T0_COL_LSB + APART*k +: gw_isa_pkg::LANE_W];
     assign rows    = cmd_i[gw_isa_pkg::T0_ROWS_LSB + APART*k +: 16];
     assign cols    = cmd_i[gw_isa_pkg::T0_COLS_LSB + APART*k +: 16];
-    assign end_col = {9'd0, col} + {1'b0, cols};
+    assign end_col = 17'(col) + {1'b0, cols};
     assign none    = slot == gw_isa_pkg::NO_SLOT;
 
     always_comb begin
@@ -64,7 +64,7 @@ module gw_vector_cmd_check #(
       end else if (is_tile) begin
         bad_tile[k] = ({28'd0, slot} >= gw_isa_pkg::SLOTS) |
                       (({28'd0, slot} >= gw_isa_pkg::OPERAND_SLOTS) & cmd_i[gw_isa_pkg::T0_SAME_ELEMENT_LSB + APART*k]) |
-                      (rows == 16'd0) | (cols == 16'd0) | ({24'd0, col} >= LANES) | end_col[16];
+                      (rows == 16'd0) | (cols == 16'd0) | (32'(col) >= LANES) | end_col[16];
       end
     end
 

@@ -21,8 +21,8 @@ module gw_block_walker #(
   output gw_isa_pkg::index_t index_o, // of its command
   output gw_isa_pkg::posts_t posts_o,
   output gw_isa_pkg::dim_t   k_o,
-  output gw_isa_pkg::lane_t  rows_o,  // results in this block
-  output gw_isa_pkg::lane_t  cols_o,
+  output gw_isa_pkg::lanes_t rows_o,  // results in this block
+  output gw_isa_pkg::lanes_t cols_o,
   output logic               a_col_o,
   output gw_isa_pkg::place_t a_place_o,
   output logic               b_col_o,
@@ -33,13 +33,14 @@ module gw_block_walker #(
   output gw_isa_pkg::place_t cout_place_o
 );
 
-  localparam gw_isa_pkg::lane_t ROWS8  = ROWS[7:0];
-  localparam gw_isa_pkg::lane_t COLS8  = COLS[7:0];
-  localparam logic [8:0]        LANES9 = LANES[8:0];
+  localparam int unsigned        ROW_W   = gw_isa_pkg::ROW_W;
+  localparam gw_isa_pkg::lanes_t N_ROWS  = gw_isa_pkg::LANES_W'(ROWS);
+  localparam gw_isa_pkg::lanes_t N_COLS  = gw_isa_pkg::LANES_W'(COLS);
+  localparam gw_isa_pkg::lanes_t N_LANES = gw_isa_pkg::LANES_W'(LANES);
 
   // Whether a step of y columns from column x of a panel leaves the panel.
-  function automatic logic crosses(input gw_isa_pkg::lane_t x, input gw_isa_pkg::lane_t y);
-    crosses = ({1'b0, x} + {1'b0, y}) >= LANES9;
+  function automatic logic crosses(input gw_isa_pkg::lane_t x, input gw_isa_pkg::lanes_t y);
+    crosses = ({1'b0, x} + y) >= N_LANES;
   endfunction
 
   // --- Fields of the command -------------------------------------------------------------------
@@ -71,8 +72,8 @@ module gw_block_walker #(
   gw_isa_pkg::lane_t  cin_rot_q, cin_rot_first_q, cout_rot_q, cout_rot_first_q, c_jj_q;
 
   logic row_end, col_end;
-  assign col_end = n_left_q <= {8'd0, COLS8}; // last block of its block row
-  assign row_end = m_left_q <= {8'd0, ROWS8};
+  assign col_end = n_left_q <= 16'(COLS); // last block of its block row
+  assign row_end = m_left_q <= 16'(ROWS);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -101,13 +102,13 @@ module gw_block_walker #(
       a_addr_q         <= f_a.row;
       a_pstride_q      <= f_a.pstride;
       a_rot_q          <= f_a.rot;
-      a_jj_q           <= 8'd0;
+      a_jj_q           <= '0;
       b_addr_q         <= f_b.row;
       b_first_q        <= f_b.row;
       b_pstride_q      <= f_b.pstride;
       b_rot_q          <= f_b.rot;
       b_rot_first_q    <= f_b.rot;
-      b_jj_q           <= 8'd0;
+      b_jj_q           <= '0;
       cin_addr_q       <= f_cin.row;
       cin_first_q      <= f_cin.row;
       cin_pstride_q    <= f_cin.pstride;
@@ -118,37 +119,37 @@ module gw_block_walker #(
       cout_pstride_q   <= f_cout.pstride;
       cout_rot_q       <= f_cout.rot;
       cout_rot_first_q <= f_cout.rot;
-      c_jj_q           <= 8'd0;
+      c_jj_q           <= '0;
     end else if (next_i && !col_end) begin
       // One block to the right.
-      n_left_q   <= n_left_q - {8'd0, COLS8};
-      b_rot_q    <= gw_lane_pkg::add_mod(b_rot_q, COLS8, LANES9);
-      b_jj_q     <= b_col_q ? 8'd0 : gw_lane_pkg::add_mod(b_jj_q, COLS8, LANES9);
-      b_addr_q   <= b_addr_q + (b_col_q ? {16'd0, COLS8} : (crosses(b_jj_q, COLS8) ? b_pstride_q : 24'd0));
-      c_jj_q     <= gw_lane_pkg::add_mod(c_jj_q, COLS8, LANES9);
-      cin_rot_q  <= gw_lane_pkg::add_mod(cin_rot_q, COLS8, LANES9);
-      cin_addr_q <= cin_addr_q + (crosses(c_jj_q, COLS8) ? cin_pstride_q : 24'd0);
-      cout_rot_q <= gw_lane_pkg::add_mod(cout_rot_q, COLS8, LANES9);
-      cout_addr_q <= cout_addr_q + (crosses(c_jj_q, COLS8) ? cout_pstride_q : 24'd0);
+      n_left_q   <= n_left_q - 16'(COLS);
+      b_rot_q    <= gw_lane_pkg::add_mod(b_rot_q, N_COLS, N_LANES);
+      b_jj_q     <= b_col_q ? '0 : gw_lane_pkg::add_mod(b_jj_q, N_COLS, N_LANES);
+      b_addr_q   <= b_addr_q + (b_col_q ? ROW_W'(COLS) : (crosses(b_jj_q, N_COLS) ? b_pstride_q : '0));
+      c_jj_q     <= gw_lane_pkg::add_mod(c_jj_q, N_COLS, N_LANES);
+      cin_rot_q  <= gw_lane_pkg::add_mod(cin_rot_q, N_COLS, N_LANES);
+      cin_addr_q <= cin_addr_q + (crosses(c_jj_q, N_COLS) ? cin_pstride_q : '0);
+      cout_rot_q <= gw_lane_pkg::add_mod(cout_rot_q, N_COLS, N_LANES);
+      cout_addr_q <= cout_addr_q + (crosses(c_jj_q, N_COLS) ? cout_pstride_q : '0);
     end else if (next_i) begin
       // First block of the next block row.
       n_left_q         <= n_q;
-      m_left_q         <= m_left_q - {8'd0, ROWS8};
-      a_rot_q          <= gw_lane_pkg::add_mod(a_rot_q, ROWS8, LANES9);
-      a_jj_q           <= a_col_q ? 8'd0 : gw_lane_pkg::add_mod(a_jj_q, ROWS8, LANES9);
-      a_addr_q         <= a_addr_q + (a_col_q ? {16'd0, ROWS8} : (crosses(a_jj_q, ROWS8) ? a_pstride_q : 24'd0));
+      m_left_q         <= m_left_q - 16'(ROWS);
+      a_rot_q          <= gw_lane_pkg::add_mod(a_rot_q, N_ROWS, N_LANES);
+      a_jj_q           <= a_col_q ? '0 : gw_lane_pkg::add_mod(a_jj_q, N_ROWS, N_LANES);
+      a_addr_q         <= a_addr_q + (a_col_q ? ROW_W'(ROWS) : (crosses(a_jj_q, N_ROWS) ? a_pstride_q : '0));
       b_addr_q         <= b_first_q;
       b_rot_q          <= b_rot_first_q;
-      b_jj_q           <= 8'd0;
-      cin_addr_q       <= cin_first_q + {15'd0, ROWS8, 1'b0};
-      cin_first_q      <= cin_first_q + {15'd0, ROWS8, 1'b0};
-      cin_rot_q        <= gw_lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
-      cin_rot_first_q  <= gw_lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
-      cout_addr_q      <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
-      cout_first_q     <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
-      cout_rot_q       <= gw_lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
-      cout_rot_first_q <= gw_lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
-      c_jj_q           <= 8'd0;
+      b_jj_q           <= '0;
+      cin_addr_q       <= cin_first_q + ROW_W'(2 * ROWS);
+      cin_first_q      <= cin_first_q + ROW_W'(2 * ROWS);
+      cin_rot_q        <= gw_lane_pkg::add_mod(cin_rot_first_q, N_ROWS, N_LANES);
+      cin_rot_first_q  <= gw_lane_pkg::add_mod(cin_rot_first_q, N_ROWS, N_LANES);
+      cout_addr_q      <= cout_first_q + (out_bf16_q ? ROW_W'(ROWS) : ROW_W'(2 * ROWS));
+      cout_first_q     <= cout_first_q + (out_bf16_q ? ROW_W'(ROWS) : ROW_W'(2 * ROWS));
+      cout_rot_q       <= gw_lane_pkg::add_mod(cout_rot_first_q, N_ROWS, N_LANES);
+      cout_rot_first_q <= gw_lane_pkg::add_mod(cout_rot_first_q, N_ROWS, N_LANES);
+      c_jj_q           <= '0;
     end
   end
 
@@ -159,8 +160,8 @@ module gw_block_walker #(
   assign index_o        = index_q;
   assign posts_o        = posts_q;
   assign k_o            = k_q;
-  assign rows_o         = row_end ? m_left_q[7:0] : ROWS8;
-  assign cols_o         = col_end ? n_left_q[7:0] : COLS8;
+  assign rows_o         = row_end ? m_left_q[gw_isa_pkg::LANES_W-1:0] : N_ROWS;
+  assign cols_o         = col_end ? n_left_q[gw_isa_pkg::LANES_W-1:0] : N_COLS;
   assign a_col_o        = a_col_q;
   assign a_place_o = {a_jj_q, a_pstride_q, a_rot_q, a_addr_q};
   assign b_col_o        = b_col_q;

@@ -53,12 +53,13 @@ module gw_gemm_core #(
   output logic                w_en_o,
   output logic                w_fp32_o,
   output gw_isa_pkg::line_t   w_at_o,
-  output gw_isa_pkg::lane_t   w_count_o,
+  output gw_isa_pkg::lanes_t  w_count_o,
   output logic [32*COLS-1:0]  w_line_o
 );
 
   localparam int unsigned BANK_ROWS  = SPM_ROWS / SPM_BANKS;
-  localparam logic [8:0]  WAVE_STEPS = 9'(ROWS + COLS - 2); // steps after the marked line until it passed the last cell
+  localparam int unsigned WAVE_STEPS = ROWS + COLS - 2; // after the marked line until it passed the last cell
+  localparam int unsigned WAVE_W     = $clog2(WAVE_STEPS + 1);
 
   // --- Next block --------------------------------------------------------------------------------
   logic               is_product, is_add, accept, walker_load;
@@ -68,7 +69,7 @@ module gw_gemm_core #(
   gw_isa_pkg::posts_t nx_posts;
   gw_isa_pkg::place_t nx_a, nx_b, nx_cin, nx_cout; // where operands, initial values and results lie
   gw_isa_pkg::dim_t   nx_k;
-  gw_isa_pkg::lane_t  nx_rows, nx_cols;
+  gw_isa_pkg::lanes_t nx_rows, nx_cols;
   logic               start_block, start_null;
   gw_isa_pkg::tile_t  a_tile;
   gw_isa_pkg::opcode_t opcode;
@@ -150,21 +151,21 @@ module gw_gemm_core #(
 
   // --- Current block and the one before -----------------------------------------------------------
   // Null blocks (flushes) have no results: real is 0.
-  localparam int unsigned RESULT_W = 2 + 32 + 24 + 2 * 24 + 4 * 8; // where a block's results go, and of which command
+  // Where a block's results go, and of which command.
+  localparam int unsigned RESULT_W = gw_isa_pkg::INDEX_W + 2 + gw_isa_pkg::POSTS_W + 2 * gw_isa_pkg::LANES_W +
+                                     gw_isa_pkg::PLACE_W;
 
   logic                cur_real_q, prv_real_q, start_any, sh_zero, sh_init, sh_busy, feed_ready;
   logic                prv_last, prv_bf16;
   gw_isa_pkg::index_t  cur_index, prv_index;
   gw_isa_pkg::posts_t  prv_posts;
-  gw_isa_pkg::row_t    prv_addr, prv_pstride;
-  gw_isa_pkg::lane_t   prv_rows, prv_cols, prv_rot, prv_jj;
+  gw_isa_pkg::lanes_t  prv_rows, prv_cols;
+  gw_isa_pkg::place_t  prv_place;
   logic [RESULT_W-1:0] nx_result, cur_result_q, prv_result_q;
 
-  assign nx_result = {nx_index, nx_last, nx_bf16, nx_posts, nx_cout.row, nx_cout.pstride, nx_rows, nx_cols,
-                      nx_cout.rot, nx_cout.jj};
-  assign cur_index = cur_result_q[RESULT_W-1-:32];
-  assign {prv_index, prv_last, prv_bf16, prv_posts, prv_addr, prv_pstride, prv_rows, prv_cols, prv_rot, prv_jj} =
-         prv_result_q;
+  assign nx_result = {nx_index, nx_last, nx_bf16, nx_posts, nx_rows, nx_cols, nx_cout};
+  assign cur_index = cur_result_q[RESULT_W-1-:gw_isa_pkg::INDEX_W];
+  assign {prv_index, prv_last, prv_bf16, prv_posts, prv_rows, prv_cols, prv_place} = prv_result_q;
 
   assign start_block = run_i && nx_valid && feed_ready && (sh_init || (sh_zero && !nx_acc));
   assign start_null  = run_i && !nx_valid && feed_ready && sh_zero && cur_real_q;
@@ -182,9 +183,9 @@ module gw_gemm_core #(
   end
 
   // --- Operand lines -----------------------------------------------------------------------------
-  logic              feed_first, feed_blocked, line_valid, line_first;
-  gw_isa_pkg::lane_t a_count, b_count;
-  gw_isa_pkg::row_t  c_bank_lo, c_bank_hi;
+  logic               feed_first, feed_blocked, line_valid, line_first;
+  gw_isa_pkg::lanes_t a_count, b_count;
+  gw_isa_pkg::row_t   c_bank_lo, c_bank_hi;
 
   gw_operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_feed (
     .clk_i, .rst_ni, .clear_i,
@@ -236,21 +237,21 @@ module gw_gemm_core #(
   );
 
   // --- Array: steps for each line, and on its own until a swap mark has passed --------------------------------
-  logic [8:0]         wave_q;
+  logic [WAVE_W-1:0]  wave_q;
   logic               step, swap, swapped, shift, shift_init;
   logic [32*COLS-1:0] init_line, result_line;
-  assign step      = line_valid || (wave_q != 9'd0);
+  assign step      = line_valid || (wave_q != '0);
   assign swap      = line_valid && line_first;
-  assign swapped   = wave_q == 9'(COLS); // the mark passes the bottom of the first column
+  assign swapped   = wave_q == WAVE_W'(COLS); // the mark passes the bottom of the first column
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) wave_q <= 9'd0;
-    else if (clear_i) wave_q <= 9'd0;
-    else if (swap) wave_q <= WAVE_STEPS;
-    else if (wave_q != 9'd0) wave_q <= wave_q - 9'd1;
+    if (!rst_ni) wave_q <= '0;
+    else if (clear_i) wave_q <= '0;
+    else if (swap) wave_q <= WAVE_W'(WAVE_STEPS);
+    else if (wave_q != '0) wave_q <= wave_q - WAVE_W'(1);
   end
 
-  assign init_line = shift_init ? c_line_i[32*COLS-1:0] : '0;
+  assign init_line = shift_init ? c_line_i[32*COLS-1:0] : {COLS{32'd0}};
 
   gw_systolic_array #(.ROWS(ROWS), .COLS(COLS)) u_array (
     .clk_i,
@@ -268,7 +269,7 @@ module gw_gemm_core #(
   // --- Shadow chain ------------------------------------------------------------------------------
   logic               sh_done, sh_c_en, sh_w_en, sh_w_fp32;
   gw_isa_pkg::line_t  sh_c_at, sh_w_at;
-  gw_isa_pkg::lane_t  sh_w_count;
+  gw_isa_pkg::lanes_t sh_w_count;
   gw_isa_pkg::index_t sh_done_index, sh_busy_index;
   gw_isa_pkg::posts_t sh_done_posts;
 
@@ -290,7 +291,7 @@ module gw_gemm_core #(
     .out_bf16_i     (prv_bf16),
     .out_rows_i     (prv_rows),
     .out_cols_i     (prv_cols),
-    .out_place_i    ({prv_jj, prv_pstride, prv_rot, prv_addr}),
+    .out_place_i    (prv_place),
     .c_en_o         (sh_c_en),
     .c_at_o         (sh_c_at),
     .c_bank_lo_o    (c_bank_lo),
@@ -312,7 +313,7 @@ module gw_gemm_core #(
   // --- ADD -----------------------------------------------------------------------------------------
   logic               add_busy, add_done, add_c_en, add_w_en, add_w_fp32;
   gw_isa_pkg::line_t  add_c_at, add_w_at;
-  gw_isa_pkg::lane_t  add_w_count;
+  gw_isa_pkg::lanes_t add_w_count;
   logic [32*COLS-1:0] sum_line;
 
   gw_tile_adder #(.COLS(COLS), .LANES(LANES)) u_adder (
@@ -346,7 +347,7 @@ module gw_gemm_core #(
       w_line_o[i*32+:32] = w_fp32_o ? line[i*32+:32] : gw_fp_pkg::round_bf16(line[i*32+:32]);
   endtask
   always_comb begin
-    w_line_o = '0;
+    w_line_o = {COLS{32'd0}};
     if (sh_w_en) round_line(result_line);
     else if (add_w_en) round_line(sum_line);
   end
@@ -396,7 +397,7 @@ module gw_gemm_core #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) if (!clear_i) begin
-      ShiftFollowsTheSwapMark : assert (!shift || wave_q < 9'(COLS));
+      ShiftFollowsTheSwapMark : assert (!shift || wave_q < WAVE_W'(COLS));
       CompletionsDoNotCollide : assert (!(sh_done && (sync_q || add_done)));
       AddHasTheEngineToItself : assert (!add_busy || !(nx_here || cur_real_q || sh_busy || sync_q || sh_c_en));
     end

@@ -17,10 +17,10 @@ module gw_operand_feed #(
   input  gw_isa_pkg::dim_t   k_i,      // pairs of a tap
   input  logic               a_col_i,
   input  gw_isa_pkg::place_t a_place_i,
-  input  gw_isa_pkg::lane_t  a_count_i,
+  input  gw_isa_pkg::lanes_t a_count_i,
   input  logic               b_col_i,
   input  gw_isa_pkg::place_t b_place_i,
-  input  gw_isa_pkg::lane_t  b_count_i,
+  input  gw_isa_pkg::lanes_t b_count_i,
   // Taps
   input  logic               more_i,   // of the current block: another follows
   input  gw_isa_pkg::place_t a_tap_i,  // where that begins
@@ -34,11 +34,11 @@ module gw_operand_feed #(
   output logic               a_en_o,
   output logic               a_col_o,
   output gw_isa_pkg::line_t  a_at_o,
-  output gw_isa_pkg::lane_t  a_count_o,
+  output gw_isa_pkg::lanes_t a_count_o,
   output logic               b_en_o,
   output logic               b_col_o,
   output gw_isa_pkg::line_t  b_at_o,
-  output gw_isa_pkg::lane_t  b_count_o,
+  output gw_isa_pkg::lanes_t b_count_o,
   // Pair complete in this cycle
   output logic               step_o,
   output logic               first_o,  // the block's first
@@ -51,16 +51,23 @@ module gw_operand_feed #(
   gw_isa_pkg::dim_t left_q, k_q; // pairs of the tap to go, this one included; of all its pairs
   gw_isa_pkg::row_t a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi;
 
-  function automatic logic collide(input gw_isa_pkg::row_t x_lo, input gw_isa_pkg::row_t x_hi,
-                                   input gw_isa_pkg::row_t y_lo, input gw_isa_pkg::row_t y_hi);
-    collide = (x_lo == y_lo) || (x_lo == y_hi) || (x_hi == y_lo) || (x_hi == y_hi);
+  // Whether a line claims a bank: those of its first and its last row, of a column also those between.
+  function automatic logic claims(input logic col, input gw_isa_pkg::row_t lo, input gw_isa_pkg::row_t hi,
+                                  input gw_isa_pkg::row_t bank);
+    claims = col ? (bank >= lo && bank <= hi) : (bank == lo || bank == hi);
+  endfunction
+
+  function automatic logic collide(input logic x_col, input gw_isa_pkg::row_t x_lo, input gw_isa_pkg::row_t x_hi,
+                                   input logic y_col, input gw_isa_pkg::row_t y_lo, input gw_isa_pkg::row_t y_hi);
+    collide = claims(x_col, x_lo, x_hi, y_lo) || claims(x_col, x_lo, x_hi, y_hi) ||
+              claims(y_col, y_lo, y_hi, x_lo) || claims(y_col, y_lo, y_hi, x_hi);
   endfunction
 
   logic wanted;
   assign wanted = active_q && !null_q;
-  assign a_en_o = wanted && !a_got_q && !(c_en_i && collide(a_bank_lo, a_bank_hi, c_bank_lo_i, c_bank_hi_i));
-  assign b_en_o = wanted && !b_got_q && !(c_en_i && collide(b_bank_lo, b_bank_hi, c_bank_lo_i, c_bank_hi_i))
-                         && !(a_en_o && collide(a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi));
+  assign a_en_o = wanted && !a_got_q && !(c_en_i && collide(a_col_o, a_bank_lo, a_bank_hi, 1'b0, c_bank_lo_i, c_bank_hi_i));
+  assign b_en_o = wanted && !b_got_q && !(c_en_i && collide(b_col_o, b_bank_lo, b_bank_hi, 1'b0, c_bank_lo_i, c_bank_hi_i))
+                         && !(a_en_o && collide(a_col_o, a_bank_lo, a_bank_hi, b_col_o, b_bank_lo, b_bank_hi));
 
   assign step_o    = active_q && (null_q || ((a_got_q || a_en_o) && (b_got_q || b_en_o)));
   assign first_o   = first_q;
@@ -140,7 +147,7 @@ module gw_operand_feed #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) if (!clear_i) begin
       StartsOnlyWhenReady : assert (!start_i || ready_o);
-      OneReadPerBank : assert (!(a_en_o && b_en_o && collide(a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi)));
+      OneReadPerBank : assert (!(a_en_o && b_en_o && collide(a_col_o, a_bank_lo, a_bank_hi, b_col_o, b_bank_lo, b_bank_hi)));
     end
   end
 `endif

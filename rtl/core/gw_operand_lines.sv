@@ -14,8 +14,8 @@ module gw_operand_lines #(
   input  logic                step_i,
   input  logic                first_i,   // the block's first
   input  logic                null_i,    // a bubble
-  input  gw_isa_pkg::lane_t   a_count_i, // elements of the line
-  input  gw_isa_pkg::lane_t   b_count_i,
+  input  gw_isa_pkg::lanes_t  a_count_i, // elements of the line
+  input  gw_isa_pkg::lanes_t  b_count_i,
   // Scratchpad's line ports, two cycles later
   // An array narrower than LANES uses the first elements of a line only.
   // verilator lint_off UNUSEDSIGNAL
@@ -33,8 +33,8 @@ module gw_operand_lines #(
 );
 
   // --- On the way: stage 1 in the lane memories, stage 2 in the rotators ---------------------------
-  logic              v1_q, v2_q, v3_q, first1_q, first2_q, first3_q, null1_q, null2_q;
-  gw_isa_pkg::lane_t a_count1_q, a_count2_q, b_count1_q, b_count2_q;
+  logic               v1_q, v2_q, v3_q, first1_q, first2_q, first3_q, null1_q, null2_q;
+  gw_isa_pkg::lanes_t a_count1_q, a_count2_q, b_count1_q, b_count2_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {v1_q, v2_q, v3_q} <= 3'b0;
@@ -63,10 +63,10 @@ module gw_operand_lines #(
     logic [31:0] i, all;
     all = zero_i ? 32'd0 : 32'hffff;
     for (i = 0; i < ROWS; i = i + 1)
-      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? gw_fp_pkg::decode_bf16(a_line_i[i*32+:32] & keep_i[i*32+:32] & all)
+      a_dec_q[i*32+:32] <= (i < 32'(a_count2_q)) ? gw_fp_pkg::decode_bf16(a_line_i[i*32+:32] & keep_i[i*32+:32] & all)
                                                      : gw_fp_pkg::DEC_NEG_ZERO;
     for (i = 0; i < COLS; i = i + 1)
-      b_dec_q[i*32+:32] <= (i < {24'd0, b_count2_q}) ? gw_fp_pkg::decode_bf16(b_line_i[i*32+:32]) : gw_fp_pkg::DEC_POS_ZERO;
+      b_dec_q[i*32+:32] <= (i < 32'(b_count2_q)) ? gw_fp_pkg::decode_bf16(b_line_i[i*32+:32]) : gw_fp_pkg::DEC_POS_ZERO;
   endtask
 
   task automatic bubble_lines;

@@ -70,16 +70,16 @@ module gw_pixel_mask #(
     if (!rst_ni) busy_q <= 1'b0;
     else if (clear_i) busy_q <= 1'b0;
     else if (load_i) busy_q <= f_conv;
-    else if (lane_q == 8'(ROWS - 1)) busy_q <= 1'b0;
+    else if (lane_q == gw_isa_pkg::LANE_W'(ROWS - 1)) busy_q <= 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      lane_q    <= 8'd0;
+      lane_q    <= '0;
       count_x_q <= 11'd0;
       count_y_q <= cmd_i[gw_isa_pkg::GRID_Y_LSB+:gw_isa_pkg::GRID_Y_W];
     end else if (busy_q) begin
-      lane_q    <= lane_q + 8'd1;
+      lane_q    <= lane_q + gw_isa_pkg::LANE_W'(1);
       count_x_q <= x_wraps ? 11'd0 : (count_x_q + 11'd1);
       count_y_q <= !x_wraps ? count_y_q : y_wraps ? 10'd0 : (count_y_q + 10'd1);
     end
@@ -186,8 +186,8 @@ module gw_pixel_mask #(
   task automatic count_lane;
     logic [31:0] i;
     for (i = 0; i < ROWS; i = i + 1) begin
-      next_x[i] = (i == {24'd0, lane_q}) ? {21'd0, count_x_q} : next_x[i];
-      next_y[i] = (i == {24'd0, lane_q}) ? {22'd0, count_y_q} : next_y[i];
+      next_x[i] = (i == 32'(lane_q)) ? {21'd0, count_x_q} : next_x[i];
+      next_y[i] = (i == 32'(lane_q)) ? {22'd0, count_y_q} : next_y[i];
     end
   endtask
 

@@ -19,8 +19,8 @@ module gw_shadow_ctrl #(
   // The next block, and whether it may start
   input  logic               next_valid_i,
   input  logic               next_acc_i,
-  input  gw_isa_pkg::lane_t  next_rows_i,
-  input  gw_isa_pkg::lane_t  next_cols_i,
+  input  gw_isa_pkg::lanes_t next_rows_i,
+  input  gw_isa_pkg::lanes_t next_cols_i,
   input  gw_isa_pkg::place_t next_place_i,
   output logic               zero_o,       // shadow holds zeros
   output logic               init_o,       // shadow holds the next block's initial values
@@ -30,8 +30,8 @@ module gw_shadow_ctrl #(
   input  gw_isa_pkg::index_t out_index_i,
   input  gw_isa_pkg::posts_t out_posts_i,
   input  logic               out_bf16_i,
-  input  gw_isa_pkg::lane_t  out_rows_i,
-  input  gw_isa_pkg::lane_t  out_cols_i,
+  input  gw_isa_pkg::lanes_t out_rows_i,
+  input  gw_isa_pkg::lanes_t out_cols_i,
   input  gw_isa_pkg::place_t out_place_i,
   // Scratchpad: read of initial values, write of results
   output logic               c_en_o,
@@ -41,7 +41,7 @@ module gw_shadow_ctrl #(
   output logic               w_en_o,
   output logic               w_fp32_o,
   output gw_isa_pkg::line_t  w_at_o,
-  output gw_isa_pkg::lane_t  w_count_o,
+  output gw_isa_pkg::lanes_t w_count_o,
   // Array
   output logic               shift_o,
   output logic               shift_init_o, // with shift_o: the row that enters is the line read for c_en_o, else zeros
@@ -54,10 +54,10 @@ module gw_shadow_ctrl #(
   output gw_isa_pkg::posts_t done_posts_o
 );
 
-  localparam gw_isa_pkg::lane_t ROWS8   = ROWS[7:0];
-  localparam gw_isa_pkg::lane_t LANES8  = LANES[7:0];
-  localparam logic [8:0]        LANES9  = LANES[8:0];
-  localparam gw_isa_pkg::row_t  BROWS24 = BANK_ROWS[23:0];
+  localparam int unsigned        ROW_W       = gw_isa_pkg::ROW_W;
+  localparam int unsigned        LANE_W      = gw_isa_pkg::LANE_W;
+  localparam gw_isa_pkg::lanes_t N_LANES     = gw_isa_pkg::LANES_W'(LANES);
+  localparam gw_isa_pkg::row_t   ROWS_A_BANK = ROW_W'(BANK_ROWS);
 
   // --- States ----------------------------------------------------------------------------------
   localparam logic [1:0] ZERO  = 2'd0; // shadow is all zeros
@@ -91,14 +91,14 @@ module gw_shadow_ctrl #(
         drain = out_real_i;
       end
     end else if (state_q == SHIFT) begin
-      row_d = row_q - 8'd1;
-      if (row_q == 8'd0) state_d = take_q ? INIT : ZERO;
+      row_d = row_q - LANE_W'(1);
+      if (row_q == '0) state_d = take_q ? INIT : ZERO;
     end else if (state_q == ZERO && want_init && written) begin
       pass = 1'b1;
     end
     if (pass) begin
       state_d = SHIFT;
-      row_d   = ROWS8 - 8'd1;
+      row_d   = LANE_W'(ROWS - 1);
       take_d  = want_init;
     end
   end
@@ -107,12 +107,12 @@ module gw_shadow_ctrl #(
     if (!rst_ni) begin
       state_q   <= ZERO;
       swapped_q <= 1'b0;
-      row_q     <= 8'd0;
+      row_q     <= '0;
       take_q    <= 1'b0;
     end else if (clear_i) begin
       state_q   <= ZERO;
       swapped_q <= 1'b0;
-      row_q     <= 8'd0;
+      row_q     <= '0;
       take_q    <= 1'b0;
     end else begin
       state_q   <= state_d;
@@ -128,16 +128,15 @@ module gw_shadow_ctrl #(
   // --- Read of initial values: the line arrives two cycles later, with the shift of its row ------------------
   logic              shifting;
   gw_isa_pkg::row_t  c_addr0, c_addr1;
-  gw_isa_pkg::lane_t c_split, c_rot;
+  gw_isa_pkg::lane_t c_rot;
   assign shifting    = state_q == SHIFT;
-  assign c_en_o      = shifting && take_q && (row_q < next_rows_i);
-  assign c_addr0     = next_place_i.row + {15'd0, row_q, 1'b0};
+  assign c_en_o      = shifting && take_q && ({1'b0, row_q} < next_rows_i);
+  assign c_addr0     = next_place_i.row + ROW_W'({row_q, 1'b0});
   assign c_addr1     = c_addr0 + next_place_i.pstride;
-  assign c_split     = LANES8 - next_place_i.jj;
-  assign c_rot       = gw_lane_pkg::add_mod(next_place_i.rot, row_q, LANES9);
-  assign c_at_o      = {c_addr1, c_addr0, c_rot, c_split};
-  assign c_bank_lo_o = c_addr0 / BROWS24;
-  assign c_bank_hi_o = ((next_cols_i > c_split) ? c_addr1 : c_addr0) / BROWS24;
+  assign c_rot       = gw_lane_pkg::add_mod(next_place_i.rot, {1'b0, row_q}, N_LANES);
+  assign c_at_o      = {c_addr1, c_addr0, c_rot, next_place_i.jj};
+  assign c_bank_lo_o = c_addr0 / ROWS_A_BANK;
+  assign c_bank_hi_o = ((32'(next_place_i.jj) + 32'(next_cols_i) > LANES) ? c_addr1 : c_addr0) / ROWS_A_BANK;
 
   logic s1_q, s2_q, s1_init_q, s2_init_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -150,30 +149,34 @@ module gw_shadow_ctrl #(
   assign shift_init_o = s2_init_q;
 
   // --- Write of results: a row appears COLS cycles after its shift -------------------------------------------
-  localparam logic [9:0] DRAIN_CYCLES = 10'(ROWS + COLS + 2); // from the pass's first cycle to the last write
+  localparam int unsigned DRAIN_CYCLES = ROWS + COLS + 2; // from the pass's first cycle to the last write
+  localparam int unsigned LEFT_W       = $clog2(DRAIN_CYCLES + 1);
 
-  logic [9:0]         left_q; // cycles to go; the last ROWS of them write
+  logic [LEFT_W-1:0]  left_q; // cycles to go; the last ROWS of them write
   logic               last_q, bf16_q, done_q, done_last_q;
   gw_isa_pkg::index_t index_q;
   gw_isa_pkg::posts_t posts_q;
   gw_isa_pkg::row_t   addr_q, pstride_q, w_addr0, w_addr1;
-  gw_isa_pkg::lane_t  rows_q, cols_q, rot_q, jj_q, out_row, w_split, w_rot;
-  assign written = left_q <= 10'd1;
+  gw_isa_pkg::lanes_t rows_q, cols_q;
+  gw_isa_pkg::lane_t  rot_q, jj_q, out_row, w_rot;
+  logic               last_cycle;
+  assign last_cycle = left_q == LEFT_W'(1);
+  assign written    = left_q == '0 || last_cycle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      left_q      <= 10'd0;
+      left_q      <= '0;
       done_q      <= 1'b0;
       done_last_q <= 1'b0;
     end else if (clear_i) begin
-      left_q      <= 10'd0;
+      left_q      <= '0;
       done_q      <= 1'b0;
       done_last_q <= 1'b0;
     end else begin
-      if (drain) left_q <= DRAIN_CYCLES;
-      else if (left_q != 10'd0) left_q <= left_q - 10'd1;
-      done_q      <= left_q == 10'd1;
-      done_last_q <= (left_q == 10'd1) && last_q;
+      if (drain) left_q <= LEFT_W'(DRAIN_CYCLES);
+      else if (left_q != '0) left_q <= left_q - LEFT_W'(1);
+      done_q      <= last_cycle;
+      done_last_q <= last_cycle && last_q;
     end
   end
 
@@ -190,26 +193,25 @@ module gw_shadow_ctrl #(
       rot_q     <= out_place_i.rot;
       jj_q      <= out_place_i.jj;
     end
-    if (left_q == 10'd1) begin
+    if (last_cycle) begin
       done_index_o <= index_q;
       done_posts_o <= posts_q;
     end
   end
 
-  assign out_row      = left_q[7:0] - 8'd1;
-  assign w_en_o       = (left_q != 10'd0) && (left_q <= 10'(rows_q));
+  assign out_row      = LANE_W'(32'(left_q) - 32'd1);
+  assign w_en_o       = (left_q != '0) && (32'(left_q) <= 32'(rows_q));
   assign w_fp32_o     = !bf16_q;
-  assign w_addr0      = addr_q + (bf16_q ? {16'd0, out_row} : {15'd0, out_row, 1'b0});
+  assign w_addr0      = addr_q + (bf16_q ? ROW_W'(out_row) : ROW_W'({out_row, 1'b0}));
   assign w_addr1      = w_addr0 + pstride_q;
-  assign w_split      = LANES8 - jj_q;
-  assign w_rot        = gw_lane_pkg::add_mod(rot_q, out_row, LANES9);
-  assign w_at_o       = {w_addr1, w_addr0, w_rot, w_split};
+  assign w_rot        = gw_lane_pkg::add_mod(rot_q, {1'b0, out_row}, N_LANES);
+  assign w_at_o       = {w_addr1, w_addr0, w_rot, jj_q};
   assign w_count_o    = cols_q;
 
   assign block_done_o = done_q;
   assign done_valid_o = done_last_q;
-  assign busy_o       = (state_q == WAVE && out_real_i) || (left_q != 10'd0) || done_q;
-  assign busy_index_o = done_q ? done_index_o : (left_q != 10'd0) ? index_q : out_index_i;
+  assign busy_o       = (state_q == WAVE && out_real_i) || (left_q != '0) || done_q;
+  assign busy_index_o = done_q ? done_index_o : (left_q != '0) ? index_q : out_index_i;
 
   // --- Checks ----------------------------------------------------------------------------------
 `ifndef SYNTHESIS

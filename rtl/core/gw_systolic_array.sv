@@ -31,6 +31,7 @@ module gw_systolic_array #(
   localparam int unsigned N        = ROWS * COLS;
   localparam int unsigned A_DELAYS = ROWS * (ROWS - 1) / 2;
   localparam int unsigned B_DELAYS = COLS * (COLS - 1) / 2;
+  localparam int unsigned TAIL_W   = $clog2(COLS);
   localparam logic [31:0] SWAP     = 32'h0008_0000; // rides in a free bit of the decoded a
 
   // State arrays are written in loops inside one clocked process.
@@ -48,7 +49,7 @@ module gw_systolic_array #(
   logic [31:0] shift_mask  [0:N-1];      // all ones where a cell's shadow shifts in this cycle; moves right
   // What enters the top row of the shadows. (An array local to the task below would be cleared at every call.)
   logic [31:0] above       [0:COLS-1];
-  logic [7:0]  shift_tail_q;             // cycles until the last shift has passed the last column
+  logic [TAIL_W-1:0] shift_tail_q;       // cycles until the last shift has passed the last column
 
   // --- One step: move, then multiply and accumulate ----------------------------------------------
   task automatic step;
@@ -155,15 +156,15 @@ module gw_systolic_array #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       reset;
-      shift_tail_q <= 8'd0;
+      shift_tail_q <= '0;
     end else if (clear_i) begin
       reset;
-      shift_tail_q <= 8'd0;
+      shift_tail_q <= '0;
     end else begin
       if (step_i) step;
-      if (shift_i || shift_tail_q != 8'd0) shift;
-      if (shift_i) shift_tail_q <= COLS[7:0] - 8'd1;
-      else if (shift_tail_q != 8'd0) shift_tail_q <= shift_tail_q - 8'd1;
+      if (shift_i || shift_tail_q != '0) shift;
+      if (shift_i) shift_tail_q <= TAIL_W'(COLS - 1);
+      else if (shift_tail_q != '0) shift_tail_q <= shift_tail_q - TAIL_W'(1);
     end
   end
   // verilator lint_on BLKSEQ

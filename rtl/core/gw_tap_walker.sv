@@ -35,12 +35,13 @@ module gw_tap_walker #(
   output logic [11:0]             y_end_o
 );
 
-  localparam logic [8:0]  LANES9 = LANES[8:0];
+  localparam int unsigned        ROW_W   = gw_isa_pkg::ROW_W;
+  localparam gw_isa_pkg::lanes_t N_LANES = gw_isa_pkg::LANES_W'(LANES);
   // A multiple of LANES that makes any move positive.
-  localparam logic [27:0] BIAS   = 28'((2**25 / LANES) * LANES);
+  localparam logic [27:0]        BIAS    = 28'((2**25 / LANES) * LANES);
 
-  function automatic gw_isa_pkg::lane_t lane_of(input logic [27:0] move);
-    lane_of = 8'((move + BIAS) % 28'(LANES));
+  function automatic gw_isa_pkg::lanes_t lane_of(input logic [27:0] move);
+    lane_of = gw_isa_pkg::LANES_W'((move + BIAS) % 28'(LANES));
   endfunction
 
   // x / stride, rounded down, for 0 <= x < 2048.
@@ -70,7 +71,7 @@ module gw_tap_walker #(
   // verilator lint_off UNUSEDSIGNAL
   function automatic gw_isa_pkg::row_t rows_of(input logic [27:0] pixels_move, input logic [27:0] planes_move,
                                                input logic in_line);
-    rows_of = in_line ? pixels_move[23:0] : (pixels_move[23:0] + planes_move[23:0]);
+    rows_of = in_line ? ROW_W'(pixels_move) : ROW_W'(pixels_move + planes_move);
   // verilator lint_on UNUSEDSIGNAL
   endfunction
 
@@ -121,7 +122,7 @@ module gw_tap_walker #(
   end
 
   assign a_tile_o = {f_a.pstride,
-                     (f_conv || f_wgrad) ? gw_lane_pkg::add_mod(f_a.rot, lane_of(f_pixels + f_planes), LANES9) : f_a.rot,
+                     (f_conv || f_wgrad) ? gw_lane_pkg::add_mod(f_a.rot, lane_of(f_pixels + f_planes), N_LANES) : f_a.rot,
                      f_a.row + rows_of(f_pixels, f_planes, cmd_i[gw_isa_pkg::PACKED_LSB])};
 
   // --- Command of the current block --------------------------------------------------------------------
@@ -186,10 +187,10 @@ module gw_tap_walker #(
   end
 
   assign to_row    = (row_ends ? line_row_q : a_row_q) + rows_of(pixels, planes, packed_phases);
-  assign to_rot    = gw_lane_pkg::add_mod(row_ends ? line_rot_q : a_rot_q, lane_of(pixels + planes), LANES9);
-  assign a_place_o = {8'd0, a_pstride_q, to_rot, to_row};
-  assign b_place_o = {b_q.jj, b_q.pstride, gw_lane_pkg::add_mod(b_q.rot, lane_of({12'd0, b_tap}), LANES9),
-                      b_q.row + {8'd0, b_tap}};
+  assign to_rot    = gw_lane_pkg::add_mod(row_ends ? line_rot_q : a_rot_q, lane_of(pixels + planes), N_LANES);
+  assign a_place_o = {gw_isa_pkg::LANE_W'(0), a_pstride_q, to_rot, to_row};
+  assign b_place_o = {b_q.jj, b_q.pstride, gw_lane_pkg::add_mod(b_q.rot, lane_of({12'd0, b_tap}), N_LANES),
+                      b_q.row + ROW_W'(b_tap)};
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin

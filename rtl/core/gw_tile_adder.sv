@@ -28,26 +28,26 @@ module gw_tile_adder #(
   output logic                w_en_o,
   output logic                w_fp32_o,
   output gw_isa_pkg::line_t   w_at_o,
-  output gw_isa_pkg::lane_t   w_count_o,
+  output gw_isa_pkg::lanes_t  w_count_o,
   output logic [32*COLS-1:0]  w_line_o // fp32
 );
 
-  localparam logic [8:0]        LANES9 = LANES[8:0];
-  localparam gw_isa_pkg::lane_t LANES8 = LANES[7:0];
-  localparam gw_isa_pkg::dim_t  COLS16 = COLS[15:0];
+  localparam int unsigned        LANES_W = gw_isa_pkg::LANES_W;
+  localparam gw_isa_pkg::lanes_t N_LANES = LANES_W'(LANES);
+  localparam gw_isa_pkg::lanes_t N_COLS  = LANES_W'(COLS);
 
   // --- Rows to read --------------------------------------------------------------------------------
-  logic              reading_q, second_q, fp32_q;   // second: it is the turn of CIN
-  gw_isa_pkg::dim_t  m_q, rows_left_q, cols_left_q; // this row and this chunk included
-  gw_isa_pkg::lane_t jj_q;                          // column of the chunk inside its panel
-  logic              next_row, last_row, last_chunk, wrap;
-  logic [8:0]        next_jj;
+  logic               reading_q, second_q, fp32_q;   // second: it is the turn of CIN
+  gw_isa_pkg::dim_t   m_q, rows_left_q, cols_left_q; // this row and this chunk included
+  gw_isa_pkg::lane_t  jj_q;                          // column of the chunk inside its panel
+  logic               next_row, last_row, last_chunk, wrap;
+  gw_isa_pkg::lanes_t next_jj;
 
   assign next_row   = reading_q && second_q;
   assign last_row   = rows_left_q == 16'd1;
-  assign last_chunk = cols_left_q <= COLS16;
-  assign next_jj    = {1'b0, jj_q} + COLS[8:0];
-  assign wrap       = next_jj >= LANES9;
+  assign last_chunk = cols_left_q <= 16'(COLS);
+  assign next_jj    = {1'b0, jj_q} + N_COLS;
+  assign wrap       = next_jj >= N_LANES;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) reading_q <= 1'b0;
@@ -63,13 +63,13 @@ module gw_tile_adder #(
       m_q         <= cmd_i[gw_isa_pkg::M_LSB+:16];
       rows_left_q <= cmd_i[gw_isa_pkg::M_LSB+:16];
       cols_left_q <= cmd_i[gw_isa_pkg::N_LSB+:16];
-      jj_q        <= 8'd0;
+      jj_q        <= '0;
     end else begin
       second_q <= reading_q && !second_q;
       if (next_row && last_row) begin
         rows_left_q <= m_q;
-        cols_left_q <= cols_left_q - COLS16;
-        jj_q        <= 8'(wrap ? (next_jj - LANES9) : next_jj);
+        cols_left_q <= cols_left_q - 16'(COLS);
+        jj_q        <= gw_isa_pkg::LANE_W'(wrap ? (next_jj - N_LANES) : next_jj);
       end else if (next_row) begin
         rows_left_q <= rows_left_q - 16'd1;
       end
@@ -77,7 +77,7 @@ module gw_tile_adder #(
   end
 
   gw_isa_pkg::row_t  a_addr0, a_addr1, cin_addr0, cin_addr1, cout_addr0, cout_addr1;
-  gw_isa_pkg::lane_t a_rot, cin_rot, cout_rot, split;
+  gw_isa_pkg::lane_t a_rot, cin_rot, cout_rot;
 
   gw_tile_walker #(.COLS(COLS), .LANES(LANES)) u_a (
     .clk_i,
@@ -106,17 +106,17 @@ module gw_tile_adder #(
   );
 
   assign c_en_o    = reading_q;
-  assign c_at_o    = second_q ? {cin_addr1, cin_addr0, cin_rot, split} : {a_addr1, a_addr0, a_rot, split};
-  assign split     = LANES8 - jj_q;
+  assign c_at_o    = second_q ? {cin_addr1, cin_addr0, cin_rot, jj_q} : {a_addr1, a_addr0, a_rot, jj_q};
 
   // --- Rows on their way ---------------------------------------------------------------------------
   // Stage 1: the lane memories have CIN's row, and the line port has A's. Stage 2: the line port has CIN's.
   // Stage 3: the sums.
-  logic              v1_q, v2_q, v3_q, done_q;
-  logic              last_row1_q, last_row2_q, last_row3_q, wrap1_q, wrap2_q, wrap3_q, end1_q, end2_q, end3_q;
-  gw_isa_pkg::lane_t jj1_q, jj2_q, jj3_q, count, count1_q, count2_q, count3_q;
+  logic               v1_q, v2_q, v3_q, done_q;
+  logic               last_row1_q, last_row2_q, last_row3_q, wrap1_q, wrap2_q, wrap3_q, end1_q, end2_q, end3_q;
+  gw_isa_pkg::lane_t  jj1_q, jj2_q, jj3_q;
+  gw_isa_pkg::lanes_t count, count1_q, count2_q, count3_q;
 
-  assign count = last_chunk ? cols_left_q[7:0] : COLS[7:0];
+  assign count = last_chunk ? cols_left_q[LANES_W-1:0] : N_COLS;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {v1_q, v2_q, v3_q, done_q} <= 4'b0;
@@ -176,7 +176,7 @@ module gw_tile_adder #(
 
   assign w_en_o    = v3_q;
   assign w_fp32_o  = fp32_q;
-  assign w_at_o    = {cout_addr1, cout_addr0, cout_rot, LANES8 - jj3_q};
+  assign w_at_o    = {cout_addr1, cout_addr0, cout_rot, jj3_q};
   assign w_count_o = count3_q;
   assign w_line_o  = sum_q;
 

@@ -19,15 +19,17 @@ module gw_tile_walker #(
   output gw_isa_pkg::lane_t rot_o
 );
 
-  localparam logic [8:0]        LANES9   = LANES[8:0];
-  localparam gw_isa_pkg::lane_t ROT_STEP = 8'(COLS % LANES); // a chunk further to the right
+  localparam int unsigned        ROW_W    = gw_isa_pkg::ROW_W;
+  localparam gw_isa_pkg::lanes_t N_LANES  = gw_isa_pkg::LANES_W'(LANES);
+  localparam gw_isa_pkg::lanes_t ROT_STEP = gw_isa_pkg::LANES_W'(COLS % LANES); // a chunk further to the right
+  localparam gw_isa_pkg::lanes_t ONE      = gw_isa_pkg::LANES_W'(1);
 
   logic              fp32_q;
   gw_isa_pkg::row_t  top_q, addr_q, pstride_q, next_top; // top: first row of the chunk
   gw_isa_pkg::lane_t top_rot_q, rot_q, next_top_rot;
 
   assign next_top     = wrap_i ? (top_q + pstride_q) : top_q;
-  assign next_top_rot = gw_lane_pkg::add_mod(top_rot_q, ROT_STEP, LANES9);
+  assign next_top_rot = gw_lane_pkg::add_mod(top_rot_q, ROT_STEP, N_LANES);
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin
@@ -43,8 +45,8 @@ module gw_tile_walker #(
       top_rot_q <= next_top_rot;
       rot_q     <= next_top_rot;
     end else if (step_i) begin
-      addr_q <= addr_q + (fp32_q ? 24'd2 : 24'd1);
-      rot_q  <= gw_lane_pkg::add_mod(rot_q, 8'd1, LANES9);
+      addr_q <= addr_q + (fp32_q ? ROW_W'(2) : ROW_W'(1));
+      rot_q  <= gw_lane_pkg::add_mod(rot_q, ONE, N_LANES);
     end
   end
 

@@ -36,11 +36,12 @@ module gw_beat_gen #(
   output gw_isa_pkg::row_t        beat_addr_o,   //   in this row (fp32: of the pair, the even one) if e < split,
   //   so many rows further for each panel of LANES elements from there on
   output gw_isa_pkg::row_t        beat_pstride_o,
-  output gw_isa_pkg::lane_t       beat_split_o
+  output gw_isa_pkg::lanes_t      beat_split_o
 );
 
-  localparam int unsigned SLOTS = BUS_BYTES / 2;
-  localparam int unsigned WRAPS = (SLOTS + LANES - 1) / LANES; // panel borders that a beat can reach
+  localparam int unsigned LANE_W = gw_isa_pkg::LANE_W;
+  localparam int unsigned SLOTS  = BUS_BYTES / 2;
+  localparam int unsigned WRAPS  = (SLOTS + LANES - 1) / LANES; // panel borders that a beat can reach
 
   // --- State ---------------------------------------------------------------------------------
   logic                active_q, active_d;
@@ -96,7 +97,7 @@ module gw_beat_gen #(
   assign beat_lane_o    = lane_q;
   assign beat_addr_o    = panel_q;
   assign beat_pstride_o = pstride_q;
-  assign beat_split_o   = 8'(LANES) - col_q;
+  assign beat_split_o   = gw_isa_pkg::LANES_W'(LANES) - {1'b0, col_q};
 
   // --- Next beat, next row, next tile ---------------------------------------------------------------
   logic tile_end;
@@ -137,8 +138,8 @@ module gw_beat_gen #(
     end else if (beat_ready_i && row_end) begin
       rows_d       = rows_q - 16'd1;
       row_offset_d = row_offset_q + pitch_q;
-      row_base_d   = row_base_q + (fp32_q ? 24'd2 : 24'd1);
-      row_rot_d    = (row_rot_q == 8'(LANES - 1)) ? 8'd0 : row_rot_q + 8'd1;
+      row_base_d   = row_base_q + (fp32_q ? gw_isa_pkg::ROW_W'(2) : gw_isa_pkg::ROW_W'(1));
+      row_rot_d    = (row_rot_q == LANE_W'(LANES - 1)) ? '0 : row_rot_q + LANE_W'(1);
       offset_d     = row_offset_d;
       left_d       = row_bytes_q;
       panel_d      = row_base_d;
@@ -148,8 +149,8 @@ module gw_beat_gen #(
       offset_d = '0;
       left_d   = left_q - 18'(room);
       panel_d  = panel_next;
-      col_d    = 8'(col_next);
-      lane_d   = 8'(lane_next);
+      col_d    = LANE_W'(col_next);
+      lane_d   = LANE_W'(lane_next);
     end
   end
 
@@ -179,7 +180,7 @@ module gw_beat_gen #(
   // --- Assertions ------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   initial begin
-    lanes_fit_eight_bits: assert (LANES >= 2 && LANES <= 255);
+    a_rotation_names_every_lane: assert (LANES >= 2 && LANES <= 2**LANE_W);
     beat_is_at_most_half_a_page: assert (BUS_BYTES <= 2048);
   end
 

@@ -43,7 +43,7 @@ module gw_dma_front #(
   output gw_isa_pkg::lane_t       beat_lane_o,
   output gw_isa_pkg::row_t        beat_addr_o,
   output gw_isa_pkg::row_t        beat_pstride_o,
-  output gw_isa_pkg::lane_t       beat_split_o,
+  output gw_isa_pkg::lanes_t      beat_split_o,
 
   // Completion (dma_order)
   input  logic                    finish_i,

@@ -44,7 +44,7 @@ module gw_dma_load #(
   output logic                   ld_fp32_o,
   output gw_isa_pkg::row_t       ld_addr_o,
   output gw_isa_pkg::row_t       ld_pstride_o,
-  output gw_isa_pkg::lane_t      ld_split_o,
+  output gw_isa_pkg::lanes_t     ld_split_o,
   output gw_isa_pkg::lane_t      ld_lane_o,
   output gw_bus_pkg::slot_t      ld_first_o,
   output gw_bus_pkg::slots_t     ld_count_o,

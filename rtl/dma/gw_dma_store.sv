@@ -49,7 +49,7 @@ module gw_dma_store #(
   output logic                   st_fp32_o,
   output gw_isa_pkg::row_t       st_addr_o,
   output gw_isa_pkg::row_t       st_pstride_o,
-  output gw_isa_pkg::lane_t      st_split_o,
+  output gw_isa_pkg::lanes_t     st_split_o,
   output gw_isa_pkg::lane_t      st_lane_o,
   output gw_bus_pkg::slot_t      st_first_o,
   output gw_bus_pkg::slots_t     st_count_o,

@@ -1,7 +1,7 @@
 // Scratchpad: LANES lane memories of 32-bit words, each word holding a lane of rows 2p (low half) and 2p + 1 (high).
 //
 // Every port names one tile row, or one tile column, in the skewed panel layout: element e of the access lies in lane
-// (rot + e) mod LANES, in row addr0 if e < split, else addr1 (a row that crosses into the next panel), or, for a column
+// (rot + e) mod LANES, in row addr0 if e < LANES - jj, else addr1 (a row that crosses into the next panel), or, for a column
 // access, in row addr0 + e. A beat of the load or store engine may cover several panels: its element e lies in row addr
 // if e < split, else pstride rows further for each panel begun. fp32 accesses take whole words; their addresses are even.
 //
@@ -40,7 +40,7 @@ module gw_spm #(
   input  logic [CORES-1:0]                       w_en_i,
   input  logic [CORES-1:0]                       w_fp32_i,
   input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    w_at_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count_i,
+  input  logic [gw_isa_pkg::LANES_W*CORES-1:0]   w_count_i,
   input  logic [32*COLS*CORES-1:0]               w_line_i, // bf16 in the low halves
   // Vector units
   input  logic [UNITS-1:0]                       v_en_i,
@@ -55,14 +55,14 @@ module gw_spm #(
   input  logic [UNITS-1:0]                       x_fp32_i,
   input  logic [UNITS-1:0]                       x_col_i,
   input  logic [gw_isa_pkg::LINE_W*UNITS-1:0]    x_at_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*UNITS-1:0] x_count_i,
+  input  logic [gw_isa_pkg::LANES_W*UNITS-1:0]   x_count_i,
   input  logic [32*LANES*UNITS-1:0]              x_line_i, // bf16 in the low halves
   // Load write: beat slots first .. first + count - 1
   input  logic                                   ld_en_i,
   input  logic                                   ld_fp32_i,
   input  gw_isa_pkg::row_t                       ld_addr_i,
   input  gw_isa_pkg::row_t                       ld_pstride_i,
-  input  gw_isa_pkg::lane_t                      ld_split_i,
+  input  gw_isa_pkg::lanes_t                     ld_split_i,
   input  gw_isa_pkg::lane_t                      ld_lane_i,
   input  gw_bus_pkg::slot_t                      ld_first_i,
   input  gw_bus_pkg::slots_t                     ld_count_i,
@@ -72,15 +72,23 @@ module gw_spm #(
   input  logic                                   st_fp32_i,
   input  gw_isa_pkg::row_t                       st_addr_i,
   input  gw_isa_pkg::row_t                       st_pstride_i,
-  input  gw_isa_pkg::lane_t                      st_split_i,
+  input  gw_isa_pkg::lanes_t                     st_split_i,
   input  gw_isa_pkg::lane_t                      st_lane_i,
   input  gw_bus_pkg::slot_t                      st_first_i,
   input  gw_bus_pkg::slots_t                     st_count_i,
   output logic [8*BUS_BYTES-1:0]                 st_data_o
 );
 
-  localparam int unsigned WORDS = SPM_ROWS / 2 * LANES;
-  localparam int unsigned SLOTS = BUS_BYTES / 2; // bf16 elements of a beat
+  localparam int unsigned WORDS   = SPM_ROWS / 2 * LANES;
+  localparam int unsigned SLOTS   = BUS_BYTES / 2; // bf16 elements of a beat
+  localparam int unsigned ROW_W   = gw_isa_pkg::ROW_W;
+  localparam int unsigned LANE_W  = gw_isa_pkg::LANE_W;
+  localparam int unsigned LANES_W = gw_isa_pkg::LANES_W;
+  localparam int unsigned LINE_W  = gw_isa_pkg::LINE_W;
+  // Lowest bits of a line_t's fields.
+  localparam int unsigned ROT   = LANE_W;
+  localparam int unsigned ADDR0 = 2 * LANE_W;
+  localparam int unsigned ADDR1 = 2 * LANE_W + ROW_W;
 
   // Memories and lane registers are written in loops inside one clocked process.
   // verilator lint_off BLKSEQ
@@ -93,28 +101,37 @@ module gw_spm #(
   logic [32*LANES*UNITS-1:0]              v_line_q; // nobody's without a vector unit
   // verilator lint_on UNUSEDSIGNAL
   logic [UNITS-1:0]                       v_rotates, v_same; // of the lines that were read in the cycle before
-  logic [8*UNITS-1:0]                     v_rot;
+  logic [LANE_W*UNITS-1:0]                v_rot;
   logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
-  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
+  logic [LANE_W*CORES-1:0]                a_rot_q, b_rot_q, c_rot_q;
 
   // Fields of the lines, of each core
-  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
-  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot;
+  logic [ROW_W*CORES-1:0]  a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [LANE_W*CORES-1:0] a_rot, a_jj, b_rot, b_jj, c_rot, c_jj, w_rot, w_jj;
   for (genvar c = 0; c < CORES; c++) begin : gen_lines
-    assign {a_addr1[24*c+:24], a_addr0[24*c+:24], a_rot[8*c+:8], a_split[8*c+:8]} = a_at_i[64*c+:64];
-    assign {b_addr1[24*c+:24], b_addr0[24*c+:24], b_rot[8*c+:8], b_split[8*c+:8]} = b_at_i[64*c+:64];
-    assign {c_addr1[24*c+:24], c_addr0[24*c+:24], c_rot[8*c+:8], c_split[8*c+:8]} = c_at_i[64*c+:64];
-    assign {w_addr1[24*c+:24], w_addr0[24*c+:24], w_rot[8*c+:8], w_split[8*c+:8]} = w_at_i[64*c+:64];
+    assign {a_addr1[ROW_W*c+:ROW_W], a_addr0[ROW_W*c+:ROW_W], a_rot[LANE_W*c+:LANE_W], a_jj[LANE_W*c+:LANE_W]} =
+           a_at_i[LINE_W*c+:LINE_W];
+    assign {b_addr1[ROW_W*c+:ROW_W], b_addr0[ROW_W*c+:ROW_W], b_rot[LANE_W*c+:LANE_W], b_jj[LANE_W*c+:LANE_W]} =
+           b_at_i[LINE_W*c+:LINE_W];
+    assign {c_addr1[ROW_W*c+:ROW_W], c_addr0[ROW_W*c+:ROW_W], c_rot[LANE_W*c+:LANE_W], c_jj[LANE_W*c+:LANE_W]} =
+           c_at_i[LINE_W*c+:LINE_W];
+    assign {w_addr1[ROW_W*c+:ROW_W], w_addr0[ROW_W*c+:ROW_W], w_rot[LANE_W*c+:LANE_W], w_jj[LANE_W*c+:LANE_W]} =
+           w_at_i[LINE_W*c+:LINE_W];
   end
+
+  // Elements of a line that begins in column jj of a panel up to that panel's end.
+  function automatic gw_isa_pkg::lanes_t to_panel_end(input gw_isa_pkg::lane_t jj);
+    to_panel_end = LANES_W'(LANES) - {1'b0, jj};
+  endfunction
 
   // Lane l holds element (l - rot) mod LANES of the access; its row, and its word in the memory.
   function automatic logic [31:0] lane_row(input logic [31:0] l, input logic col, input gw_isa_pkg::row_t addr0,
-                                           input gw_isa_pkg::row_t addr1, input gw_isa_pkg::lane_t split,
+                                           input gw_isa_pkg::row_t addr1, input gw_isa_pkg::lanes_t split,
                                            input gw_isa_pkg::lane_t rot);
     logic [31:0] e;
-    e = l - {24'd0, rot};
+    e = l - 32'(rot);
     e = (e[31] == 1'b1) ? (e + LANES) : e;
-    lane_row = col ? ({8'd0, addr0} + e) : ((e < {24'd0, split}) ? {8'd0, addr0} : {8'd0, addr1});
+    lane_row = col ? (32'(addr0) + e) : ((e < 32'(split)) ? 32'(addr0) : 32'(addr1));
   endfunction
 
   function automatic logic [31:0] word_of(input logic [31:0] row, input logic [31:0] lane);
@@ -128,15 +145,16 @@ module gw_spm #(
 
   // --- Array side, core `c` ------------------------------------------------------------------------
   task automatic read_a(input logic [31:0] c);
-    logic [31:0]       l, row, w;
-    logic              col;
-    gw_isa_pkg::row_t  addr0, addr1;
-    gw_isa_pkg::lane_t split, rot;
+    logic [31:0]        l, row, w;
+    logic               col;
+    gw_isa_pkg::row_t   addr0, addr1;
+    gw_isa_pkg::lanes_t split;
+    gw_isa_pkg::lane_t  rot;
     col   = a_col_i[c];
-    addr0 = a_addr0[24*c+:24];
-    addr1 = a_addr1[24*c+:24];
-    split = a_split[8*c+:8];
-    rot   = a_rot[8*c+:8];
+    addr0 = a_addr0[ROW_W*c+:ROW_W];
+    addr1 = a_addr1[ROW_W*c+:ROW_W];
+    split = to_panel_end(a_jj[LANE_W*c+:LANE_W]);
+    rot   = a_rot[LANE_W*c+:LANE_W];
     for (l = 0; l < LANES; l = l + 1) begin
       row = lane_row(l, col, addr0, addr1, split, rot);
       w = mem[word_of(row, l)];
@@ -145,15 +163,16 @@ module gw_spm #(
   endtask
 
   task automatic read_b(input logic [31:0] c);
-    logic [31:0]       l, row, w;
-    logic              col;
-    gw_isa_pkg::row_t  addr0, addr1;
-    gw_isa_pkg::lane_t split, rot;
+    logic [31:0]        l, row, w;
+    logic               col;
+    gw_isa_pkg::row_t   addr0, addr1;
+    gw_isa_pkg::lanes_t split;
+    gw_isa_pkg::lane_t  rot;
     col   = b_col_i[c];
-    addr0 = b_addr0[24*c+:24];
-    addr1 = b_addr1[24*c+:24];
-    split = b_split[8*c+:8];
-    rot   = b_rot[8*c+:8];
+    addr0 = b_addr0[ROW_W*c+:ROW_W];
+    addr1 = b_addr1[ROW_W*c+:ROW_W];
+    split = to_panel_end(b_jj[LANE_W*c+:LANE_W]);
+    rot   = b_rot[LANE_W*c+:LANE_W];
     for (l = 0; l < LANES; l = l + 1) begin
       row = lane_row(l, col, addr0, addr1, split, rot);
       w = mem[word_of(row, l)];
@@ -162,13 +181,14 @@ module gw_spm #(
   endtask
 
   task automatic read_c(input logic [31:0] c);
-    logic [31:0]       l, row;
-    gw_isa_pkg::row_t  addr0, addr1;
-    gw_isa_pkg::lane_t split, rot;
-    addr0 = c_addr0[24*c+:24];
-    addr1 = c_addr1[24*c+:24];
-    split = c_split[8*c+:8];
-    rot   = c_rot[8*c+:8];
+    logic [31:0]        l, row;
+    gw_isa_pkg::row_t   addr0, addr1;
+    gw_isa_pkg::lanes_t split;
+    gw_isa_pkg::lane_t  rot;
+    addr0 = c_addr0[ROW_W*c+:ROW_W];
+    addr1 = c_addr1[ROW_W*c+:ROW_W];
+    split = to_panel_end(c_jj[LANE_W*c+:LANE_W]);
+    rot   = c_rot[LANE_W*c+:LANE_W];
     for (l = 0; l < LANES; l = l + 1) begin
       row = lane_row(l, 1'b0, addr0, addr1, split, rot);
       c_q[LANES*c+l] = mem[word_of(row, l)];
@@ -177,19 +197,19 @@ module gw_spm #(
 
   task automatic rotate_a(input logic [31:0] c);
     logic [31:0] e, rot;
-    rot = {24'd0, a_rot_q[8*c+:8]};
+    rot = 32'(a_rot_q[LANE_W*c+:LANE_W]);
     for (e = 0; e < LANES; e = e + 1) a_line_o[(LANES*c+e)*32+:32] <= a_q[LANES*c+wrap(rot+e)];
   endtask
 
   task automatic rotate_b(input logic [31:0] c);
     logic [31:0] e, rot;
-    rot = {24'd0, b_rot_q[8*c+:8]};
+    rot = 32'(b_rot_q[LANE_W*c+:LANE_W]);
     for (e = 0; e < LANES; e = e + 1) b_line_o[(LANES*c+e)*32+:32] <= b_q[LANES*c+wrap(rot+e)];
   endtask
 
   task automatic rotate_c(input logic [31:0] c);
     logic [31:0] e, rot;
-    rot = {24'd0, c_rot_q[8*c+:8]};
+    rot = 32'(c_rot_q[LANE_W*c+:LANE_W]);
     for (e = 0; e < LANES; e = e + 1) c_line_o[(LANES*c+e)*32+:32] <= c_q[LANES*c+wrap(rot+e)];
   endtask
 
@@ -219,19 +239,19 @@ module gw_spm #(
   endtask
 
   task automatic write_results(input logic [31:0] c);
-    logic [31:0]       e, rot;
-    logic              fp32;
-    gw_isa_pkg::row_t  addr0, addr1;
-    gw_isa_pkg::lane_t split, count;
+    logic [31:0]        e, rot;
+    logic               fp32;
+    gw_isa_pkg::row_t   addr0, addr1;
+    gw_isa_pkg::lanes_t split, count;
     fp32  = w_fp32_i[c];
-    addr0 = w_addr0[24*c+:24];
-    addr1 = w_addr1[24*c+:24];
-    split = w_split[8*c+:8];
-    rot   = {24'd0, w_rot[8*c+:8]};
-    count = w_count_i[8*c+:8];
+    addr0 = w_addr0[ROW_W*c+:ROW_W];
+    addr1 = w_addr1[ROW_W*c+:ROW_W];
+    split = to_panel_end(w_jj[LANE_W*c+:LANE_W]);
+    rot   = 32'(w_rot[LANE_W*c+:LANE_W]);
+    count = w_count_i[LANES_W*c+:LANES_W];
     for (e = 0; e < COLS; e = e + 1) begin
-      if (e < {24'd0, count}) begin
-        put(fp32, {8'd0, (e < {24'd0, split}) ? addr0 : addr1}, wrap(rot + e), w_line_i[(COLS*c+e)*32+:32]);
+      if (e < 32'(count)) begin
+        put(fp32, (e < 32'(split)) ? 32'(addr0) : 32'(addr1), wrap(rot + e), w_line_i[(COLS*c+e)*32+:32]);
       end
     end
   endtask
@@ -247,48 +267,49 @@ module gw_spm #(
   // Row of element e of a line.
   function automatic logic [31:0] element_row(input logic [31:0] e, input logic col, input logic fp32,
                                               input gw_isa_pkg::row_t addr0, input gw_isa_pkg::row_t addr1,
-                                              input gw_isa_pkg::lane_t split);
-    element_row = col ? ({8'd0, addr0} + (fp32 ? (e << 1) : e)) : ((e >= {24'd0, split}) ? {8'd0, addr1} : {8'd0, addr0});
+                                              input gw_isa_pkg::lanes_t split);
+    element_row = col ? (32'(addr0) + (fp32 ? (e << 1) : e)) : ((e >= 32'(split)) ? 32'(addr1) : 32'(addr0));
   endfunction
 
   for (genvar c = 0; c < UNITS; c++) begin : gen_units
     if (VECTORS != 0) begin : gen_unit
-      logic       en_q, same_q;
-      logic [7:0] rot_q;
+      logic              en_q, same_q;
+      gw_isa_pkg::lane_t rot_q;
 
       always_ff @(posedge clk_i) begin
         en_q <= v_en_i[c];
         if (v_en_i[c]) begin
           same_q <= v_same_i[c];
-          rot_q  <= v_at_i[64*c+8+:8];
+          rot_q  <= v_at_i[LINE_W*c+ROT+:LANE_W];
         end
       end
 
-      assign v_rotates[c]  = en_q;
-      assign v_same[c]     = same_q;
-      assign v_rot[8*c+:8] = rot_q;
+      assign v_rotates[c] = en_q;
+      assign v_same[c]    = same_q;
+      assign v_rot[LANE_W*c+:LANE_W] = rot_q;
       assign v_line_o[32*LANES*c+:32*LANES] = v_line_q[32*LANES*c+:32*LANES];
     end else begin : gen_no_unit
-      assign v_rotates[c]  = 1'b0;
-      assign v_same[c]     = 1'b0;
-      assign v_rot[8*c+:8] = 8'd0;
-      assign v_line_o[32*LANES*c+:32*LANES] = '0;
+      assign v_rotates[c] = 1'b0;
+      assign v_same[c]    = 1'b0;
+      assign v_rot[LANE_W*c+:LANE_W] = '0;
+      assign v_line_o[32*LANES*c+:32*LANES] = {LANES{32'd0}};
     end
   end
 
   task automatic read_v(input logic [31:0] c);
-    logic [31:0]       l, e, row, w;
-    logic              col, fp32;
-    gw_isa_pkg::row_t  addr0, addr1;
-    gw_isa_pkg::lane_t split, rot;
+    logic [31:0]        l, e, row, w;
+    logic               col, fp32;
+    gw_isa_pkg::row_t   addr0, addr1;
+    gw_isa_pkg::lanes_t split;
+    gw_isa_pkg::lane_t  rot;
     col   = v_col_i[c];
     fp32  = v_fp32_i[c];
-    addr1 = v_at_i[64*c+40+:24];
-    addr0 = v_at_i[64*c+16+:24];
-    rot   = v_at_i[64*c+8+:8];
-    split = v_at_i[64*c+:8];
+    addr1 = v_at_i[LINE_W*c+ADDR1+:ROW_W];
+    addr0 = v_at_i[LINE_W*c+ADDR0+:ROW_W];
+    rot   = v_at_i[LINE_W*c+ROT+:LANE_W];
+    split = to_panel_end(v_at_i[LINE_W*c+:LANE_W]);
     for (l = 0; l < LANES; l = l + 1) begin
-      e = l - {24'd0, rot};
+      e = l - 32'(rot);
       e = (e[31] == 1'b1) ? (e + LANES) : e;
       row = element_row(e, col, fp32, addr0, addr1, split);
       w = mem[word_of(row, l)];
@@ -298,25 +319,25 @@ module gw_spm #(
 
   task automatic rotate_v(input logic [31:0] c);
     logic [31:0] e, rot;
-    rot = {24'd0, v_rot[8*c+:8]};
+    rot = 32'(v_rot[LANE_W*c+:LANE_W]);
     for (e = 0; e < LANES; e = e + 1)
       v_line_q[(LANES*c+e)*32+:32] <= v_q[LANES*c+(v_same[c] ? rot : wrap(rot+e))];
   endtask
 
   task automatic write_v(input logic [31:0] c);
-    logic [31:0]       e, rot;
-    logic              col, fp32;
-    gw_isa_pkg::row_t  addr0, addr1;
-    gw_isa_pkg::lane_t split, count;
+    logic [31:0]        e, rot;
+    logic               col, fp32;
+    gw_isa_pkg::row_t   addr0, addr1;
+    gw_isa_pkg::lanes_t split, count;
     col   = x_col_i[c];
     fp32  = x_fp32_i[c];
-    addr1 = x_at_i[64*c+40+:24];
-    addr0 = x_at_i[64*c+16+:24];
-    rot   = {24'd0, x_at_i[64*c+8+:8]};
-    split = x_at_i[64*c+:8];
-    count = x_count_i[8*c+:8];
+    addr1 = x_at_i[LINE_W*c+ADDR1+:ROW_W];
+    addr0 = x_at_i[LINE_W*c+ADDR0+:ROW_W];
+    rot   = 32'(x_at_i[LINE_W*c+ROT+:LANE_W]);
+    split = to_panel_end(x_at_i[LINE_W*c+:LANE_W]);
+    count = x_count_i[LANES_W*c+:LANES_W];
     for (e = 0; e < LANES; e = e + 1) begin
-      if (e < {24'd0, count})
+      if (e < 32'(count))
         put(fp32, element_row(e, col, fp32, addr0, addr1, split), wrap(rot + e), x_line_i[(LANES*c+e)*32+:32]);
     end
   endtask
@@ -341,16 +362,16 @@ module gw_spm #(
   task automatic write_load;
     logic [31:0] e, slot, row, lane, left;
     slot = {22'd0, ld_first_i};
-    row  = {8'd0, ld_addr_i};
-    lane = {24'd0, ld_lane_i};
-    left = {24'd0, ld_split_i};
+    row  = 32'(ld_addr_i);
+    lane = 32'(ld_lane_i);
+    left = 32'(ld_split_i);
     for (e = 0; e < SLOTS; e = e + 1) begin
       if (e < {21'd0, ld_count_i}) begin
         if (ld_fp32_i) put(1'b1, row, lane, ld_data_i[slot*32+:32]);
         else put(1'b0, row, lane, {16'd0, ld_data_i[slot*16+:16]});
         slot = slot + 32'd1;
         lane = wrap(lane + 32'd1);
-        row  = (left == 32'd1) ? (row + {8'd0, ld_pstride_i}) : row;
+        row  = (left == 32'd1) ? (row + 32'(ld_pstride_i)) : row;
         left = (left == 32'd1) ? LANES : (left - 32'd1);
       end
     end
@@ -359,9 +380,9 @@ module gw_spm #(
   task automatic read_store;
     logic [31:0] e, slot, row, lane, left, w;
     slot = {22'd0, st_first_i};
-    row  = {8'd0, st_addr_i};
-    lane = {24'd0, st_lane_i};
-    left = {24'd0, st_split_i};
+    row  = 32'(st_addr_i);
+    lane = 32'(st_lane_i);
+    left = 32'(st_split_i);
     for (e = 0; e < SLOTS; e = e + 1) begin
       if (e < {21'd0, st_count_i}) begin
         w = mem[word_of(row, lane)];
@@ -369,7 +390,7 @@ module gw_spm #(
         else st_data_o[slot*16+:16] <= (row[0] == 1'b1) ? w[31:16] : w[15:0];
         slot = slot + 32'd1;
         lane = wrap(lane + 32'd1);
-        row  = (left == 32'd1) ? (row + {8'd0, st_pstride_i}) : row;
+        row  = (left == 32'd1) ? (row + 32'(st_pstride_i)) : row;
         left = (left == 32'd1) ? LANES : (left - 32'd1);
       end
     end

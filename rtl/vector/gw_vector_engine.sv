@@ -38,7 +38,7 @@ module gw_vector_engine #(
   output logic                w_fp32_o,
   output logic                w_col_o,
   output gw_isa_pkg::line_t   w_at_o,
-  output gw_isa_pkg::lane_t   w_count_o,
+  output gw_isa_pkg::lanes_t  w_count_o,
   output logic [32*LANES-1:0] w_line_o
 );
 
@@ -242,7 +242,7 @@ module gw_vector_engine #(
       w_line_o[i*32+:32] = fp32 ? line[i*32+:32] : gw_fp_pkg::round_bf16(line[i*32+:32]);
   endtask
   always_comb begin
-    w_line_o = '0;
+    w_line_o = {LANES{32'd0}};
     if (wr_valid) round_line(wr_line, w_fp32_o);
   end
 
@@ -258,7 +258,7 @@ module gw_vector_engine #(
     if (rst_ni) if (!clear_i) begin
       ReadsOnlyTilesThatFit : assert (!rd_req || fit[{1'b0, rd_tile}]);
       WritesOnlyTilesThatFit : assert (!wr_req || fit[4'd5 + {2'd0, wr_tile}]);
-      ALineWrittenHasElements : assert (!w_en_o || (w_count_o != 8'd0 && {24'd0, w_count_o} <= LANES));
+      ALineWrittenHasElements : assert (!w_en_o || (w_count_o != '0 && 32'(w_count_o) <= LANES));
       OneCommandAtATime : assert (!(short_q && unit_busy) && !(words_left_q != 3'd0 && (short_q || unit_busy)));
     end
   end

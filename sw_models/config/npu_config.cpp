@@ -2,14 +2,14 @@
 
 #include "sw_models/config/toml_section.hpp"
 
+#include "isa_defs.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace gradweave {
 namespace {
-
-constexpr std::uint64_t kMaxSpmRows = (1U << 24U) - 1; // row numbers in commands have 24 bits
 
 bool power_of_two(std::uint32_t number) { return (number & (number - 1)) == 0; }
 
@@ -39,8 +39,8 @@ NpuConfig read_npu_config(TomlSection &s) {
   if (c.name.empty() || c.name.size() > 64 || !std::all_of(c.name.begin(), c.name.end(), name_char))
     s.refuse("name",
              fmt::format("name = \"{}\" is no name; use 1 to 64 lower-case letters, digits, '_' and '-'", c.name));
-  c.rows = s.integer32("rows", 2, 255, "45");
-  c.cols = s.integer32("cols", 2, 255, "45");
+  c.rows = s.integer32("rows", 2, isa::kMaxLanes, "45");
+  c.cols = s.integer32("cols", 2, isa::kMaxLanes, "45");
   c.cores = s.integer32("cores", 1, 8, "1");
   c.spm_bytes = s.integer("spm_bytes", 1, std::uint64_t{1} << 40U, "1048576");
   c.spm_banks = s.integer32("spm_banks", 1, 256, "16");
@@ -66,6 +66,7 @@ NpuConfig read_npu_config(TomlSection &s) {
     s.refuse("spm_bytes",
              fmt::format("spm_bytes = {} gives each of {} banks {} rows of {} bytes, but 2 are needed; use at least {}",
                          c.spm_bytes, c.spm_banks, rows_per_bank, 2 * c.lanes(), 4ULL * c.lanes() * c.spm_banks));
+  constexpr std::uint64_t kMaxSpmRows = isa::kMaxSpmRows;
   if (rows_per_bank * c.spm_banks > kMaxSpmRows)
     s.refuse("spm_bytes",
              fmt::format("spm_bytes = {} gives {} rows, but commands can address {}; use at most {}", c.spm_bytes,

@@ -35,7 +35,7 @@ isa::SpmTile moved(const isa::SpmTile &t, const isa::ImageWalk &i, std::uint32_t
                    std::uint32_t lanes) {
   isa::SpmTile to = t;
   to.row = static_cast<std::uint32_t>(t.row + tap_shift(i, row, col));
-  to.rot = static_cast<std::uint8_t>((t.rot + tap_turn(i, row, col) % lanes + lanes) % lanes);
+  to.rot = static_cast<isa::Lane>((t.rot + tap_turn(i, row, col) % lanes + lanes) % lanes);
   return to;
 }
 

@@ -65,7 +65,7 @@ TEST_F(CliSet, IsCheckedAsTheFileIs) {
   const auto expect = [](const std::string &text, const std::string &part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  expect(error({"npu.rows=1000"}, 3), "--set npu.rows=1000: rows = 1000 is out of range; use 2 to 255");
+  expect(error({"npu.rows=1000"}, 3), "--set npu.rows=1000: rows = 1000 is out of range; use 2 to 512");
   expect(error({"npu.rowz=8"}, 3), "--set npu.rowz=8: unknown key 'rowz' in [npu]; known keys: name, rows");
   expect(error({"npu.rows=many"}, 3), "--set npu.rows=many: 'many' is no value; write a number, or text in \"quotes\"");
   expect(error({"memory.bandwidth_gb_s=\"x\""}, 3), "bandwidth_gb_s must be a number, but is of type string");

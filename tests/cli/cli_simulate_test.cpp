@@ -126,7 +126,7 @@ TEST_F(CliSimulate, StreamFilesTakeTheCyclesOfTheirLayers) {
 }
 
 TEST_F(CliSimulate, AStreamThatTheHardwareStopsIsADeviceError) {
-  write("bad.txt", "SYNC engine=load\nLOAD bf16 dram=0 rows=1 cols=1 spm=16777215\n");
+  write("bad.txt", "SYNC engine=load\nLOAD bf16 dram=0 rows=1 cols=1 spm=8388607\n");
   const CommandResult r = run({"simulate", "bad.txt", "--npu", "test8", "--times", "-"});
   EXPECT_EQ(r.code, 4);
   expect_parts(r.err, {"stream bad: the NPU stopped with SPM_RANGE at command 1", "FAIL"});
@@ -137,7 +137,7 @@ TEST_F(CliSimulate, AStreamThatTheHardwareStopsIsADeviceError) {
   EXPECT_EQ(fault.code, 4);
   expect_parts(fault.out, {"stream fault: the NPU stopped with VECTOR_FAULT (TILE in word 8 of the program memory) at "
                            "command 1: VECTOR first=7"});
-  expect_parts(r.out, {"1,load,LOAD,bad,1x1 bf16 dram=0x0 spm=16777215,,,\n"});
+  expect_parts(r.out, {"1,load,LOAD,bad,1x1 bf16 dram=0x0 spm=8388607,,,\n"});
 }
 
 TEST_F(CliSimulate, RefusesWhatDoesNotGoTogether) {

@@ -15,31 +15,31 @@ module access_probe #(
   parameter int unsigned CORES = 1,
   parameter int unsigned UNITS = 1
 ) (
-  input logic               clk_i,
-  input logic               rst_ni,
-  input logic [CORES-1:0]   a_en_i,
-  input logic [CORES-1:0]   b_en_i,
-  input logic [CORES-1:0]   c_en_i,
-  input logic [CORES-1:0]   w_en_i,
-  input logic [CORES-1:0]   w_fp32_i,
-  input logic [8*CORES-1:0] w_count_i,
-  input logic [UNITS-1:0]   v_en_i,
-  input logic [UNITS-1:0]   v_fp32_i,
-  input logic [UNITS-1:0]   x_en_i,
-  input logic [UNITS-1:0]   x_fp32_i,
-  input logic [8*UNITS-1:0] x_count_i,
-  input logic               ld_en_i,
-  input logic               ld_fp32_i,
-  input logic [10:0]        ld_count_i,
-  input logic               st_en_i,
-  input logic               st_fp32_i,
-  input logic [10:0]        st_count_i,
-  input logic               r_beat_i,
-  input logic               w_beat_i,
-  input logic               ar_take_i,
-  input logic [23:0]        ar_user_i,
-  input logic               aw_take_i,
-  input logic [23:0]        aw_user_i
+  input logic                                 clk_i,
+  input logic                                 rst_ni,
+  input logic [CORES-1:0]                     a_en_i,
+  input logic [CORES-1:0]                     b_en_i,
+  input logic [CORES-1:0]                     c_en_i,
+  input logic [CORES-1:0]                     w_en_i,
+  input logic [CORES-1:0]                     w_fp32_i,
+  input logic [gw_isa_pkg::LANES_W*CORES-1:0] w_count_i,
+  input logic [UNITS-1:0]                     v_en_i,
+  input logic [UNITS-1:0]                     v_fp32_i,
+  input logic [UNITS-1:0]                     x_en_i,
+  input logic [UNITS-1:0]                     x_fp32_i,
+  input logic [gw_isa_pkg::LANES_W*UNITS-1:0] x_count_i,
+  input logic                                 ld_en_i,
+  input logic                                 ld_fp32_i,
+  input logic [10:0]                          ld_count_i,
+  input logic                                 st_en_i,
+  input logic                                 st_fp32_i,
+  input logic [10:0]                          st_count_i,
+  input logic                                 r_beat_i,
+  input logic                                 w_beat_i,
+  input logic                                 ar_take_i,
+  input logic [23:0]                          ar_user_i,
+  input logic                                 aw_take_i,
+  input logic [23:0]                          aw_user_i
 );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
@@ -48,15 +48,17 @@ module access_probe #(
         if (b_en_i[c]) access_probe_pkg::gradweave_count_access(access_probe_pkg::OPERAND_READS, int'(2 * LANES));
         if (c_en_i[c]) access_probe_pkg::gradweave_count_access(access_probe_pkg::SUM_READS, int'(4 * LANES));
         if (w_en_i[c])
-          access_probe_pkg::gradweave_count_access(access_probe_pkg::RESULT_WRITES,
-                                                   int'({24'd0, w_count_i[8*c+:8]}) * (w_fp32_i[c] ? 4 : 2));
+          access_probe_pkg::gradweave_count_access(
+            access_probe_pkg::RESULT_WRITES,
+            int'(w_count_i[gw_isa_pkg::LANES_W*c+:gw_isa_pkg::LANES_W]) * (w_fp32_i[c] ? 4 : 2));
       end
       for (int unsigned u = 0; u < UNITS; u++) begin
         if (v_en_i[u])
           access_probe_pkg::gradweave_count_access(access_probe_pkg::VECTOR_READS, int'((v_fp32_i[u] ? 4 : 2) * LANES));
         if (x_en_i[u])
-          access_probe_pkg::gradweave_count_access(access_probe_pkg::VECTOR_WRITES,
-                                                   int'({24'd0, x_count_i[8*u+:8]}) * (x_fp32_i[u] ? 4 : 2));
+          access_probe_pkg::gradweave_count_access(
+            access_probe_pkg::VECTOR_WRITES,
+            int'(x_count_i[gw_isa_pkg::LANES_W*u+:gw_isa_pkg::LANES_W]) * (x_fp32_i[u] ? 4 : 2));
       end
       if (ld_en_i)
         access_probe_pkg::gradweave_count_access(access_probe_pkg::LOAD_WRITES,
@@ -79,14 +81,14 @@ module array_probe #(
   parameter int unsigned ROWS = 8,
   parameter int unsigned COLS = 8
 ) (
-  input logic       clk_i,
-  input logic       pair_i, // a line pair of a block, no bubble between blocks
-  input logic       idle_i, // the walk of a WGRAD passes over it
-  input logic [7:0] a_count_i,
-  input logic [7:0] b_count_i
+  input logic               clk_i,
+  input logic               pair_i, // a line pair of a block, no bubble between blocks
+  input logic               idle_i, // the walk of a WGRAD passes over it
+  input gw_isa_pkg::lanes_t a_count_i,
+  input gw_isa_pkg::lanes_t b_count_i
 );
   int macs;
-  assign macs = idle_i ? 0 : int'({24'd0, a_count_i}) * int'({24'd0, b_count_i});
+  assign macs = idle_i ? 0 : int'(a_count_i) * int'(b_count_i);
   always_ff @(posedge clk_i) begin
     if (pair_i) begin
       access_probe_pkg::gradweave_count_access(access_probe_pkg::MACS, macs);
@@ -97,12 +99,12 @@ endmodule
 
 // Rows of sums of an ADD.
 module adder_probe (
-  input logic       clk_i,
-  input logic       w_en_i,
-  input logic [7:0] w_count_i
+  input logic               clk_i,
+  input logic               w_en_i,
+  input gw_isa_pkg::lanes_t w_count_i
 );
   always_ff @(posedge clk_i) begin
-    if (w_en_i) access_probe_pkg::gradweave_count_access(access_probe_pkg::ADDS, int'({24'd0, w_count_i}));
+    if (w_en_i) access_probe_pkg::gradweave_count_access(access_probe_pkg::ADDS, int'(w_count_i));
   end
 endmodule
 

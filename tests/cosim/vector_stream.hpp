@@ -134,7 +134,7 @@ public:
     const std::uint32_t width = place.col + place.cols, height = place.rows * (place.fp32 ? 2 : 1);
     row_ += row_ % 2;
     place.spm = {row_, height + 2 * static_cast<std::uint32_t>(dice_.below(3)),
-                 static_cast<std::uint8_t>(dice_.below(npu_.lanes()))};
+                 static_cast<isa::Lane>(dice_.below(npu_.lanes()))};
     row_ += (width - 1) / npu_.lanes() * place.spm.pstride + height;
     tiles_.push_back({place, std::move(elements), addr_});
     addr_ += (std::uint64_t{place.rows} * width * 4 + 63) / 64 * 64;

@@ -2,15 +2,17 @@
 #include "sw_models/config/machine.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
+#include "isa_defs.hpp"
+
 using gradweave::fuzz::require;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   constexpr const char *kFile = "npu.toml";
   try {
     const gradweave::Machine npu = gradweave::parse_machine(gradweave::fuzz::text_of(data, size), kFile);
-    require(npu.rows >= 2 && npu.cols >= 2 && npu.lanes() <= 255, "array out of range");
+    require(npu.rows >= 2 && npu.cols >= 2 && npu.lanes() <= gradweave::isa::kMaxLanes, "array out of range");
     require(npu.cores >= 1 && npu.cores <= 8 && npu.spm_banks >= 1, "no core or no bank");
-    require(npu.bank_rows() >= 2 && npu.spm_rows() < (1U << 24U), "scratchpad rows out of range");
+    require(npu.bank_rows() >= 2 && npu.spm_rows() <= gradweave::isa::kMaxSpmRows, "scratchpad rows out of range");
     require(npu.bus_bytes <= 2 * npu.lanes() * npu.cores, "a bus wider than the scratchpad");
     require(npu.port_bytes >= 4 && npu.port_bytes <= gradweave::kMaxPortBytes, "a port that AXI4 does not have");
     require(npu.ports() >= 1 && npu.ports() <= gradweave::kMaxPorts && npu.ports() * npu.port_bytes == npu.bus_bytes,

@@ -7,4 +7,4 @@ s/^( *(initial )?)[A-Za-z]\w* ?: ?(assert \(|$)/\1\3/
 s/\balways_comb\b/always @*/
 # Of types from packages it wants plain names, of packages that the file imports.
 s/\bgw_(isa|bus)_pkg::(\w+_t)\b/\2/g
-s/^module /import gw_isa_pkg::*;\nimport gw_bus_pkg::*;\n&/
+s/^(module |package gw_lane_pkg)/import gw_isa_pkg::*;\nimport gw_bus_pkg::*;\n&/

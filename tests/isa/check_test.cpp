@@ -189,7 +189,7 @@ TEST(Check, TilesEndInsideTheScratchpad) {
   EXPECT_EQ(load_with([](auto &d) { d.spm.row = kSpmRows - 11; }), ErrorCode::SPM_RANGE);
   EXPECT_EQ(load_with([](auto &d) { d.spm.pstride = 45, d.spm.row = 6; }), ErrorCode::NONE);
   EXPECT_EQ(load_with([](auto &d) { d.spm.pstride = 45, d.spm.row = 7; }), ErrorCode::SPM_RANGE);
-  EXPECT_EQ(load_with([](auto &d) { d.cols = 65535, d.spm.pstride = 0xFFFFFF; }), ErrorCode::SPM_RANGE)
+  EXPECT_EQ(load_with([](auto &d) { d.cols = 65535, d.spm.pstride = kMaxSpmRows - 1; }), ErrorCode::SPM_RANGE)
       << "the sum must not wrap";
   EXPECT_EQ(gemm_with([](auto &g) { g.a.row = kSpmRows - 10; }), ErrorCode::NONE);
   EXPECT_EQ(gemm_with([](auto &g) { g.a.row = kSpmRows - 9; }), ErrorCode::SPM_RANGE);

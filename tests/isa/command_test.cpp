@@ -22,10 +22,10 @@ TEST(Command, SetAndGetTouchOnlyTheField) {
 TEST(Command, ValueTooLargeForItsFieldNamesTheField) {
   Command c;
   try {
-    c.set(field::SPM_ROW, 1U << 24U);
-    FAIL() << "accepted 25 bits";
+    c.set(field::SPM_ROW, 1U << 23U);
+    FAIL() << "accepted 24 bits";
   } catch (const std::out_of_range &e) {
-    EXPECT_NE(std::string(e.what()).find("SPM_ROW holds at most 16777215"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("SPM_ROW holds at most 8388607"), std::string::npos) << e.what();
   }
 }
 
@@ -177,6 +177,20 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     if (op == Opcode::MARK) same(kMARKFields);
     EXPECT_EQ(encode(*decode(back)), back);
   }
+}
+
+TEST(Command, ATileOfTheVectorUnitKeepsEveryBitOfItsPlace) {
+  TileCommand tile;
+  tile.tiles[1].slot = 2;
+  tile.tiles[1].spm = {kMaxSpmRows, kMaxSpmRows - 1, kMaxLanes - 1};
+  tile.tiles[1].col = kMaxLanes - 1;
+  Decoded d;
+  d.op = tile;
+  const VectorTile back = std::get<TileCommand>(decode(encode(d))->op).tiles[1];
+  EXPECT_EQ(back.spm.row, kMaxSpmRows);
+  EXPECT_EQ(back.spm.pstride, kMaxSpmRows - 1);
+  EXPECT_EQ(back.spm.rot, kMaxLanes - 1);
+  EXPECT_EQ(back.col, kMaxLanes - 1);
 }
 
 TEST(Command, UnknownOpcodeDoesNotDecode) {

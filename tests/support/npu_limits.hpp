@@ -70,19 +70,19 @@ inline std::vector<NpuLimit> npu_limits() {
   const std::vector<Setting> widest{{"rows", "128"}, {"cores", "8"}, {"port_bytes", "128"}};
   const std::vector<Setting> smallest{{"rows", "2"},      {"cols", "2"},       {"spm_banks", "1"},
                                       {"bus_bytes", "4"}, {"port_bytes", "4"}, {"access_bytes", "4"}};
-  const std::vector<Setting> largest{{"rows", "255"}, {"spm_banks", "1"}};
+  const std::vector<Setting> largest{{"rows", "512"}, {"spm_banks", "1"}};
   const std::string name(62, 'a');
   std::vector<NpuLimit> limits{
       {"name", "\"a\"", "\"\"", " is no name; use 1 to 64", {}},
       {"name", '"' + name + "-_\"", '"' + name + "-_0\"", " is no name; use 1 to 64", {}},
-      {"rows", "2", "1", " is out of range; use 2 to 255", {}},
-      {"rows", "255", "256", " is out of range; use 2 to 255", {}},
-      {"cols", "2", "1", " is out of range; use 2 to 255", {}},
-      {"cols", "255", "256", " is out of range; use 2 to 255", {}},
+      {"rows", "2", "1", " is out of range; use 2 to 512", {}},
+      {"rows", "512", "513", " is out of range; use 2 to 512", {}},
+      {"cols", "2", "1", " is out of range; use 2 to 512", {}},
+      {"cols", "512", "513", " is out of range; use 2 to 512", {}},
       {"cores", "1", "0", " is out of range; use 1 to 8", {}},
       {"cores", "8", "9", " is out of range; use 1 to 8", {}},
       {"spm_bytes", "8", "7", " gives each of 1 banks 1 rows of 4 bytes, but 2 are needed; use at least 8", smallest},
-      {"spm_bytes", "8556380159", "8556380160", " gives 16777216 rows, but commands can address 16777215", largest},
+      {"spm_bytes", "8589934591", "8589934592", " gives 8388608 rows, but commands can address 8388607", largest},
       {"spm_banks", "1", "0", " is out of range; use 1 to 256", {}},
       {"spm_banks", "256", "257", " is out of range; use 1 to 256", {}},
       {"bus_bytes", "4", "2", " is out of range; use 4 to 2048", {{"port_bytes", "4"}, {"access_bytes", "4"}}},

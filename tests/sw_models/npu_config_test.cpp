@@ -156,9 +156,9 @@ TEST_F(NpuConfigFile, WrongTypes) {
 }
 
 TEST_F(NpuConfigFile, ValuesOutOfRange) {
-  expect_error(with("rows", "rows = 0"), ":3: rows = 0 is out of range; use 2 to 255");
-  expect_error(with("cols", "cols = -1"), ":4: cols = -1 is out of range; use 2 to 255");
-  expect_error(with("cols", "cols = 256"), ":4: cols = 256 is out of range; use 2 to 255");
+  expect_error(with("rows", "rows = 0"), ":3: rows = 0 is out of range; use 2 to 512");
+  expect_error(with("cols", "cols = -1"), ":4: cols = -1 is out of range; use 2 to 512");
+  expect_error(with("cols", "cols = 513"), ":4: cols = 513 is out of range; use 2 to 512");
   expect_error(with("cores", "cores = 9"), ":5: cores = 9 is out of range; use 1 to 8");
   expect_error(with("cores", "cores = 0"), ":5: cores = 0 is out of range; use 1 to 8");
   expect_error(with("spm_bytes", "spm_bytes = 9223372036854775807"),
@@ -187,8 +187,8 @@ TEST_F(NpuConfigFile, ValuesThatDoNotFitTogether) {
   expect_error(with("spm_bytes", "spm_bytes = 2879"),
                ":6: spm_bytes = 2879 gives each of 16 banks 1 rows of 90 bytes, but 2 are needed; use at least 2880");
   expect_error(with("spm_bytes", "spm_bytes = 1099511627776"),
-               ":6: spm_bytes = 1099511627776 gives 12216795856 rows, but commands can address 16777215; use at most "
-               "1509949350");
+               ":6: spm_bytes = 1099511627776 gives 12216795856 rows, but commands can address 8388607; use at most "
+               "754974630");
   expect_error(with("size_bytes", "size_bytes = 5000"), ":15: size_bytes = 5000 is not a multiple of 4096");
   expect_error(with("bandwidth_gb_s", "bandwidth_gb_s = 22.123456789"),
                ":16: bandwidth_gb_s = 22.123456789 at clock_ghz = 1 is no fraction of numbers up to 1000000; use fewer "

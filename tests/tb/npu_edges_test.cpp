@@ -145,7 +145,7 @@ TEST_P(NpuOperandEdges, HoldsTheRightBitsAtEveryEdgeAndIsRefusedBehindTheLast) {
   const std::uint32_t step = GetParam().fp32 ? 2 : 1, all = config_.spm_rows(), bank = all / config_.spm_banks;
   const std::pair<std::uint32_t, std::uint32_t> shapes[] = {{1, 1}, {4, kLanes}, {6, 2 * kLanes}, {3, 2 * kLanes + 5}};
   for (const auto &[rows, cols] : shapes)
-    for (const std::uint8_t rot : {0, 3, 7}) {
+    for (const isa::Lane rot : {0, 3, 7}) {
       const std::uint32_t extent = rows * step * ((cols - 1) / kLanes + 1); // panels adjacent
       for (const std::uint32_t row : {0U, bank - extent, bank - 2, all - extent})
         expect_equal(GetParam().command(rows, cols, {row, rows * step, rot}),

@@ -157,7 +157,7 @@ TEST_F(RtlDeviceTest, RefusesRtlOfAnotherInstructionSet) {
   auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
   model->set(isa::Csr::ID, 0x47570000);
   expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
-              "ID register reads 0x47570000, not 0x47570001");
+              "ID register reads 0x47570000, not 0x47570002");
 }
 
 TEST_F(RtlDeviceTest, SeesCountersThatDoNotAddUp) {

@@ -76,7 +76,7 @@ TEST_F(StreamCheck, SeesAGemmThatTheModelWalksOtherwise) {
   sabotage.model_commands = [&](std::vector<isa::Command> &commands) {
     auto decoded = *isa::decode(commands[gemm]);
     auto &g = std::get<isa::GemmCommand>(decoded.op);
-    g.a.rot = static_cast<std::uint8_t>((g.a.rot + 1) % config.lanes()); // another lane than the data is in
+    g.a.rot = static_cast<isa::Lane>((g.a.rot + 1) % config.lanes()); // another lane than the data is in
     commands[gemm] = isa::encode(decoded);
   };
   expect_part(check_stream(*device, stream, sabotage), "; element (");

@@ -287,7 +287,7 @@ float RacingNpu::convolve(const isa::ConvCommand &v, std::uint32_t i, std::uint3
     isa::SpmTile t = g.a;
     const std::int64_t lanes = npu_.lanes();
     t.row = static_cast<std::uint32_t>(t.row + tap_shift(w, row, col));
-    t.rot = static_cast<std::uint8_t>(((t.rot + tap_turn(w, row, col)) % lanes + lanes) % lanes);
+    t.rot = static_cast<isa::Lane>(((t.rot + tap_turn(w, row, col)) % lanes + lanes) % lanes);
     return element(t, line, channel, false);
   };
   for (std::uint32_t tap = 0; tap < w.taps(); ++tap)

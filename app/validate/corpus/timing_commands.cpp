@@ -52,7 +52,7 @@ void TimingCommands::shrink(std::uint32_t &rows, std::uint32_t &cols, bool fp32)
 isa::SpmTile TimingCommands::place(std::uint32_t rows, std::uint32_t cols, bool fp32,
                                    std::optional<std::uint32_t> bank) {
   isa::SpmTile tile;
-  tile.rot = static_cast<std::uint8_t>(dice_.below(npu_.lanes()));
+  tile.rot = static_cast<isa::Lane>(dice_.below(npu_.lanes()));
   tile.pstride = rows * height_of(fp32);
   if (const std::uint32_t steps = (cols - 1) / npu_.lanes(); steps > 0 && dice_.chance(0.4)) {
     // Panels far apart: a line across two of them leaves out macro-banks between.

@@ -38,7 +38,7 @@ isa::VectorTile FusedRuns::strips(const PlaceTile &tile, const Strips &at, std::
   v.slot = slot;
   v.fp32 = tile.fp32;
   v.spm.row = static_cast<std::uint32_t>(tile.row + at.line * (tile.fp32 ? 2 : 1));
-  v.spm.rot = static_cast<std::uint8_t>(at.line % lanes_);
+  v.spm.rot = static_cast<isa::Lane>(at.line % lanes_);
   v.spm.pstride = static_cast<std::uint32_t>(at.apart);
   v.rows = static_cast<std::uint32_t>(at.lines);
   v.cols = static_cast<std::uint32_t>(at.count * lanes_);
@@ -102,7 +102,7 @@ void FusedRuns::spread_weights(std::size_t i, std::vector<AreaRun> &runs) const 
     from_tile.spm.row += static_cast<std::uint32_t>(row);
     isa::VectorTile to_tile = strips(kernel.spread, all, isa::kOperandSlots);
     to_tile.spm.row += static_cast<std::uint32_t>(row + to * pitch);
-    to_tile.spm.rot = static_cast<std::uint8_t>((to_tile.spm.rot + to * turn) % lanes_);
+    to_tile.spm.rot = static_cast<isa::Lane>((to_tile.spm.rot + to * turn) % lanes_);
     runs.push_back(run_of(kCopies, all.count * lanes_, pairs, {from_tile, to_tile}));
   };
   std::size_t doublings = 0;

@@ -74,7 +74,7 @@ private:
     d.cols = static_cast<std::uint32_t>(static_cast<std::size_t>(end - begin) * layout_.tap_pitch);
     d.spm = transfer_tile(tile, row.line + x, 0, npu_.lanes());
     d.spm.rot =
-        static_cast<std::uint8_t>((d.spm.rot + static_cast<std::size_t>(begin) * layout_.tap_pitch) % npu_.lanes());
+        static_cast<isa::Lane>((d.spm.rot + static_cast<std::size_t>(begin) * layout_.tap_pitch) % npu_.lanes());
     loads_.all.push_back(d);
   }
 

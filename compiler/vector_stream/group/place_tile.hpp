@@ -44,7 +44,7 @@ inline isa::VectorTile window(const PlaceTile &tile, const Part &part, std::uint
   isa::VectorTile v;
   v.slot = slot;
   v.spm.row = static_cast<std::uint32_t>(tile.row + part.col / lanes * tile.pstride + part.row * (tile.fp32 ? 2 : 1));
-  v.spm.rot = static_cast<std::uint8_t>(part.row % lanes);
+  v.spm.rot = static_cast<isa::Lane>(part.row % lanes);
   v.spm.pstride = tile.pstride;
   v.col = static_cast<std::uint32_t>(part.col % lanes);
   v.rows = static_cast<std::uint32_t>(part.rows);
@@ -58,7 +58,7 @@ inline isa::SpmTile transfer_tile(const PlaceTile &tile, std::size_t row, std::s
   isa::SpmTile spm;
   spm.row = static_cast<std::uint32_t>(tile.row + panel * tile.pstride + row * (tile.fp32 ? 2 : 1));
   spm.pstride = tile.pstride;
-  spm.rot = static_cast<std::uint8_t>(row % lanes);
+  spm.rot = static_cast<isa::Lane>(row % lanes);
   return spm;
 }
 

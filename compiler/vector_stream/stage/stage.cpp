@@ -115,7 +115,7 @@ isa::VectorTile window_of(const StridedTile &strided, const AreaTile &tile, std:
   isa::VectorTile v = view_of(strided, tile, slot);
   const auto row = static_cast<std::uint32_t>(window.row);
   v.spm.row += static_cast<std::uint32_t>(window.col / window.lanes) * tile.spm.pstride + row * (tile.fp32 ? 2 : 1);
-  v.spm.rot = static_cast<std::uint8_t>((v.spm.rot + row) % window.lanes);
+  v.spm.rot = static_cast<isa::Lane>((v.spm.rot + row) % window.lanes);
   v.rows -= row;
   v.col = static_cast<std::uint32_t>(window.col % window.lanes);
   v.cols = static_cast<std::uint32_t>(window.cols);

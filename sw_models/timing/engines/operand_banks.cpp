@@ -35,7 +35,7 @@ GemmBanks OperandBanks::ranges(const isa::ConvCommand &v) const {
 void OperandBanks::Line::look() {
   const bool crosses = !col && count > lanes - jj;
   const std::uint32_t last = col ? addr + count - 1 : crosses ? addr + pstride : addr;
-  banks = {addr / bank_rows, last / bank_rows};
+  banks = {addr / bank_rows, last / bank_rows, col};
   same = col ? lanes - jj : std::min(bank_rows - addr % bank_rows, crosses ? bank_rows - last % bank_rows : bank_rows);
 }
 
@@ -78,7 +78,7 @@ OperandBanks::Banks OperandBanks::initial_banks(const InitialReads &reads, std::
   const bool crosses = block_cols(g, reads.block.col) > lanes_ - col % lanes_;
   const std::uint32_t last = crosses ? addr + g.cin.pstride : addr;
   *same = std::min(addr % bank_rows_, last % bank_rows_) / 2 + 1;
-  return {addr / bank_rows_, last / bank_rows_};
+  return {addr / bank_rows_, last / bank_rows_, false};
 }
 
 OperandBanks::Pair OperandBanks::first_of(const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block,

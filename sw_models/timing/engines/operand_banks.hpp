@@ -53,16 +53,19 @@ public:
                  std::uint32_t *read = nullptr) const;
 
 private:
+  /// Those of a line's first and last row, of a column also those between.
   struct Banks {
     std::uint32_t lo, hi;
-    bool collide(const Banks &o) const { return lo == o.lo || lo == o.hi || hi == o.lo || hi == o.hi; }
+    bool col;
+    bool has(std::uint32_t bank) const { return col ? bank >= lo && bank <= hi : bank == lo || bank == hi; }
+    bool collide(const Banks &o) const { return has(o.lo) || has(o.hi) || o.has(lo) || o.has(hi); }
   };
   /// Steps through the lines of an operand (rtl/core/gw_line_walker.sv).
   struct Line {
     bool col;
     std::uint32_t addr, pstride, jj, count, lanes, bank_rows;
-    Banks banks{0, 0};      ///< of the current line
-    std::uint32_t same = 0; ///< lines from this one on that touch the same banks, at least
+    Banks banks{0, 0, false}; ///< of the current line
+    std::uint32_t same = 0;   ///< lines from this one on that touch the same banks, at least
     void look();
     void advance(std::uint32_t lines);
   };

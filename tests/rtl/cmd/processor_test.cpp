@@ -78,7 +78,7 @@ void expect_all_started(const Bench &bench, const std::vector<isa::Command> &str
 
 TEST(Registers, HoldWhatTheIsaSays) {
   Bench bench(kSeed, 0.3);
-  EXPECT_EQ(bench.read(Csr::ID), 0x47570001U);
+  EXPECT_EQ(bench.read(Csr::ID), 0x47570002U);
   EXPECT_EQ(bench.read(Csr::WATCHDOG), 65536U);
   for (const Csr reg : {Csr::STATUS, Csr::ERR_CODE, Csr::ERR_INDEX, Csr::RETIRED, Csr::RING_HEAD, Csr::MARK_TAG,
                         Csr::MARK_CYCLE_LO, Csr::MARK_CYCLE_HI})

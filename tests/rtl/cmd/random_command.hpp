@@ -186,9 +186,9 @@ private:
     const std::uint32_t panel = rows * unit;
     const std::uint32_t last = (cols - 1) / limits_.lanes;
     isa::SpmTile t;
-    t.rot = static_cast<std::uint8_t>(below(limits_.lanes));
+    t.rot = static_cast<isa::Lane>(below(limits_.lanes));
     if (last == 0) {
-      t.pstride = static_cast<std::uint32_t>(below(1U << 23) * unit); // of no effect
+      t.pstride = static_cast<std::uint32_t>(below(isa::kMaxSpmRows / 2) * unit); // of no effect
     } else {
       const std::uint32_t slack = (limits_.spm_rows - panel) / last - panel;
       t.pstride = (panel + static_cast<std::uint32_t>(below(slack + 1))) / unit * unit;
@@ -304,7 +304,7 @@ private:
   /// False if there is no room.
   bool place_a(isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, const isa::RowSpan &span) {
     const std::int64_t panels = (cols - 1) / limits_.lanes;
-    t.rot = static_cast<std::uint8_t>(below(limits_.lanes));
+    t.rot = static_cast<isa::Lane>(below(limits_.lanes));
     t.pstride = rows + static_cast<std::uint32_t>(below(3));
     const std::int64_t lowest = std::max<std::int64_t>(0, -span.lo);
     const std::int64_t highest = limits_.spm_rows - span.hi - panels * t.pstride - rows;

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace gradweave::core_test {
@@ -27,7 +28,7 @@ constexpr std::uint32_t kLanes = kRows > kCols ? kRows : kCols;
 constexpr std::uint32_t kMost = std::min(2 * kLanes + 3, kLanes + 13);
 
 /// Repetitions of a random test: fewer where each moves many elements.
-constexpr int cases(int usual) { return kLanes < 32 ? usual : usual / 20; }
+constexpr int cases(int usual) { return kLanes < 32 ? usual : std::max(1, usual / 60); }
 
 inline float to_float(std::uint32_t bits) {
   float f = 0;
@@ -147,7 +148,7 @@ private:
   void access(bool fp32, std::uint32_t row, std::uint32_t lane) {
     model_->fp32_i = fp32;
     model_->row_i = row;
-    model_->lane_i = static_cast<std::uint8_t>(lane);
+    model_->lane_i = static_cast<isa::Lane>(lane);
   }
   std::unique_ptr<GW_MODEL> model_ = test::make_model<GW_MODEL>();
   std::vector<std::uint32_t> done_;
@@ -193,7 +194,7 @@ protected:
     std::uint32_t height = rows * (fp32 ? 2 : 1);
     t.at.pstride = height + 2 * pick(0, 2) + (!fp32 && pick(0, 1) ? 1 : 0);
     t.at.row = (top_ + pick(0, 5) + 1) / 2 * 2;
-    t.at.rot = static_cast<std::uint8_t>(pick(0, kLanes - 1));
+    t.at.rot = static_cast<isa::Lane>(pick(0, kLanes - 1));
     top_ = t.at.row + (cols - 1) / kLanes * t.at.pstride + height;
     t.bits.resize(std::size_t{rows} * cols);
     return t;

@@ -27,15 +27,15 @@ module core_harness #(
   input  logic         put_i,
   input  logic         get_i,
   input  logic         fp32_i,
-  input  logic [23:0]  row_i,
-  input  logic [7:0]   lane_i,
+  input  gw_isa_pkg::row_t  row_i,
+  input  gw_isa_pkg::lane_t lane_i,
   input  logic [31:0]  data_i,
   output logic [31:0]  data_o
 );
 
   logic                a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
   gw_isa_pkg::line_t   a_at, b_at, c_at, w_at;
-  logic [7:0]          w_count;
+  gw_isa_pkg::lanes_t  w_count;
   logic [32*LANES-1:0] a_line, b_line, c_line;
   logic [32*COLS-1:0]  w_line;
 
@@ -69,9 +69,9 @@ module core_harness #(
     .c_en_i (c_en), .c_at_i (c_at),
     .c_line_o (c_line),
     .w_en_i (w_en), .w_fp32_i (w_fp32), .w_at_i (w_at), .w_count_i (w_count), .w_line_i (w_line),
-    .ld_en_i (put_i), .ld_fp32_i (fp32_i), .ld_addr_i (row_i), .ld_pstride_i (24'd0), .ld_split_i (8'd1),
+    .ld_en_i (put_i), .ld_fp32_i (fp32_i), .ld_addr_i (row_i), .ld_pstride_i ('0), .ld_split_i (gw_isa_pkg::LANES_W'(1)),
     .ld_lane_i (lane_i), .ld_first_i (10'd0), .ld_count_i (11'd1), .ld_data_i (data_i),
-    .st_en_i (get_i), .st_fp32_i (fp32_i), .st_addr_i (row_i), .st_pstride_i (24'd0), .st_split_i (8'd1),
+    .st_en_i (get_i), .st_fp32_i (fp32_i), .st_addr_i (row_i), .st_pstride_i ('0), .st_split_i (gw_isa_pkg::LANES_W'(1)),
     .st_lane_i (lane_i), .st_first_i (10'd0), .st_count_i (11'd1), .st_data_o (data_o)
   );
 

@@ -84,9 +84,10 @@ TEST_F(GemmCore, LongBlocksRunBackToBack) {
   // Operands in macro-banks of their own; results anywhere, their writes have a port of their own.
   std::uint32_t bank = kSpmRows / 4;
   g.a = {0, k, 0}, g.b = {2 * bank, k, 0}, g.cout = {0, 6 * kRows, 0};
-  for (std::uint32_t row = 0; row < kSpmRows; ++row)
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane)
-      core_.put(false, row, lane, 0x3F80);
+  for (const auto &[tile, cols] : {std::pair{g.a, g.m}, std::pair{g.b, g.n}})
+    for (std::uint32_t row = 0; row < (cols + kLanes - 1) / kLanes * k; ++row)
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+        core_.put(false, tile.row + row, lane, 0x3F80);
   core_.busy_cycles_ = core_.active_ = core_.bank_ = 0;
   core_.run({g});
   std::uint64_t formula = std::uint64_t{6} * k;

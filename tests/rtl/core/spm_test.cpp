@@ -2,6 +2,8 @@
 // time.
 #include GW_MODEL_HEADER
 
+#include "isa_defs.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +18,9 @@
 
 namespace {
 
-constexpr std::uint32_t kLanes = GW_LANES, kCols = GW_COLS, kCores = GW_CORES, kBus = GW_BUS, kRows = 64;
+constexpr std::uint32_t kLanes = GW_LANES, kCols = GW_COLS, kCores = GW_CORES, kBus = GW_BUS, kRows = GW_SPM_ROWS;
+constexpr std::uint32_t kRowBits = gradweave::isa::field::SPM_ROW.width; ///< of a row, and of a lane
+constexpr std::uint32_t kLaneBits = gradweave::isa::field::SPM_ROT.width;
 
 /// Sets bits of a Verilated port of any width.
 template <class Port> void set_bits(Port &port, std::size_t lsb, std::size_t width, std::uint64_t value) {
@@ -98,14 +102,14 @@ protected:
     a.step = 2 * pick(0, (kRows - 2 - a.addr) / panels / 2);
     return a;
   }
-  /// A line_t of gw_isa_pkg: addr1, addr0, rot and split, from the top.
+  /// A line_t of gw_isa_pkg: addr1, addr0, rot and jj, from the top.
   template <class En, class At> void drive_line(std::uint32_t core, const Access &a, En &en, At &at) {
-    const std::size_t lsb = std::size_t{64} * core;
+    const std::size_t lsb = std::size_t{2} * (kRowBits + kLaneBits) * core;
     set_bits(en, core, 1, a.en);
-    set_bits(at, lsb + 40, 24, a.addr + a.step);
-    set_bits(at, lsb + 16, 24, a.addr);
-    set_bits(at, lsb + 8, 8, a.rot);
-    set_bits(at, lsb, 8, a.split);
+    set_bits(at, lsb + 2 * kLaneBits + kRowBits, kRowBits, a.addr + a.step);
+    set_bits(at, lsb + 2 * kLaneBits, kRowBits, a.addr);
+    set_bits(at, lsb + kLaneBits, kLaneBits, a.rot);
+    set_bits(at, lsb, kLaneBits, kLanes - a.split);
   }
   void drive_reads(std::uint32_t core, LinePorts &read) {
     const std::array<Access, 3> reads{array_access(false, true), array_access(false, true), array_access(true, false)};
@@ -123,7 +127,7 @@ protected:
     if (pick(0, 1) != 0) w.addr = w.fp32 ? 4 : 4 + pick(0, 1);
     drive_line(core, w, model_->w_en_i, model_->w_at_i);
     set_bits(model_->w_fp32_i, core, 1, w.fp32);
-    set_bits(model_->w_count_i, 8 * core, 8, w.count);
+    set_bits(model_->w_count_i, std::size_t{kLaneBits + 1} * core, kLaneBits + 1, w.count);
     Line line;
     for (std::uint32_t e = 0; e < kCols; ++e) {
       line.push_back(static_cast<std::uint32_t>(rng_()));
@@ -133,11 +137,11 @@ protected:
   }
   void drive_beats(const Access &ld, const Access &st) {
     model_->ld_en_i = ld.en, model_->ld_fp32_i = ld.fp32, model_->ld_addr_i = ld.addr, model_->ld_pstride_i = ld.step;
-    model_->ld_split_i = static_cast<std::uint8_t>(ld.split), model_->ld_lane_i = static_cast<std::uint8_t>(ld.rot);
+    model_->ld_split_i = static_cast<std::uint16_t>(ld.split), model_->ld_lane_i = static_cast<std::uint16_t>(ld.rot);
     model_->ld_first_i = static_cast<std::uint16_t>(ld.first),
     model_->ld_count_i = static_cast<std::uint16_t>(ld.count);
     model_->st_en_i = st.en, model_->st_fp32_i = st.fp32, model_->st_addr_i = st.addr, model_->st_pstride_i = st.step;
-    model_->st_split_i = static_cast<std::uint8_t>(st.split), model_->st_lane_i = static_cast<std::uint8_t>(st.rot);
+    model_->st_split_i = static_cast<std::uint16_t>(st.split), model_->st_lane_i = static_cast<std::uint16_t>(st.rot);
     model_->st_first_i = static_cast<std::uint16_t>(st.first),
     model_->st_count_i = static_cast<std::uint16_t>(st.count);
   }

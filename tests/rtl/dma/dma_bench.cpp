@@ -152,7 +152,7 @@ namespace {
 
 /// Scratchpad row of element `e` of a beat.
 std::uint32_t row_of(std::uint32_t e, std::uint32_t addr, std::uint32_t split, std::uint32_t pstride) {
-  return (addr + (e < split ? 0 : (1 + (e - split) / kLanes) * pstride)) & 0xFFFFFFU;
+  return (addr + (e < split ? 0 : (1 + (e - split) / kLanes) * pstride)) & ((1U << isa::field::SPM_ROW.width) - 1);
 }
 
 } // namespace

@@ -61,7 +61,7 @@ isa::DmaCommand random_tile(const TileSpace &space, bool store, std::mt19937_64 
     c.rows = draw(rng, 0, 3) == 0 ? 1 : c.cols < 4 ? draw(rng, 1, 60) : draw(rng, 1, 12);
     std::uint32_t unit = c.fp32 ? 2 : 1;
     // Several panels need their distance; a single one must not care.
-    c.spm.pstride = unit * (c.cols > space.lanes ? draw(rng, c.rows, c.rows + 3) : draw(rng, 0, 0x7FFFFF));
+    c.spm.pstride = unit * (c.cols > space.lanes ? draw(rng, c.rows, c.rows + 3) : draw(rng, 0, isa::kMaxSpmRows / 2));
   } while (spm_extent(c, space.lanes) > space.rows);
 
   std::uint32_t bytes = element_bytes(c);
@@ -89,7 +89,7 @@ isa::DmaCommand random_tile(const TileSpace &space, bool store, std::mt19937_64 
   c.dram_addr = space.base + std::min(offset, room) / bytes * bytes;
   std::uint32_t unit = c.fp32 ? 2 : 1;
   c.spm.row = space.first_row + draw(rng, 0, (space.rows - spm_extent(c, space.lanes)) / unit) * unit;
-  c.spm.rot = static_cast<std::uint8_t>(draw(rng, 0, space.lanes - 1));
+  c.spm.rot = static_cast<isa::Lane>(draw(rng, 0, space.lanes - 1));
   return c;
 }
 

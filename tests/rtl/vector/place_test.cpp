@@ -1,10 +1,11 @@
 // Where lines of tiles lie, by division, beside the unit that counts: far more panels and strips than a scratchpad of
 // the tests' NPUs holds, and widths whose upper bits no stream of theirs needs.
 #include "Vvector_place_200.h"
-#include "Vvector_place_255.h"
 #include "Vvector_place_5.h"
+#include "Vvector_place_512.h"
 #include "Vvector_place_8.h"
 #include "base/random/dice.hpp"
+#include "isa_defs.hpp"
 #include "tests/rtl/make_model.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@ namespace gradweave::test {
 namespace {
 
 constexpr std::uint64_t kSeed = 51;
-constexpr std::uint32_t kRowMask = (1U << 24U) - 1; ///< of row_t
+constexpr std::uint32_t kRowBits = isa::field::SPM_ROW.width;
+constexpr std::uint32_t kRowMask = (1U << kRowBits) - 1; ///< of row_t
 
 template <class ModelOf, std::uint32_t Lanes> struct Place {
   using Model = ModelOf;
@@ -33,10 +35,10 @@ protected:
     m.by_col_i = dice_.below(2) != 0;
     m.same_element_i = dice_.below(8) == 0;
     m.same_step_i = dice_.below(8) == 0;
-    m.row_i = static_cast<std::uint32_t>(dice_.below(1U << dice_.between(4, 24)));
-    m.pstride_i = static_cast<std::uint32_t>(dice_.below(1U << dice_.between(1, 24)));
-    m.rot_i = static_cast<std::uint8_t>(dice_.below(kLanes));
-    m.col_i = static_cast<std::uint8_t>(dice_.below(kLanes));
+    m.row_i = static_cast<std::uint32_t>(dice_.below(1U << dice_.between(4, kRowBits)));
+    m.pstride_i = static_cast<std::uint32_t>(dice_.below(1U << dice_.between(1, kRowBits)));
+    m.rot_i = static_cast<std::uint16_t>(dice_.below(kLanes));
+    m.col_i = static_cast<std::uint16_t>(dice_.below(kLanes));
   }
 
   void take(std::uint32_t strip, std::uint32_t step) {
@@ -60,7 +62,7 @@ protected:
     ASSERT_EQ(m.addr0_o, addr & kRowMask) << "strip " << asked_strip << " step " << asked_step;
     ASSERT_EQ(m.addr1_o, (addr + m.pstride_i) & kRowMask);
     ASSERT_EQ(m.rot_o, (m.rot_i + column) % kLanes);
-    ASSERT_EQ(m.split_o, kLanes - m.col_i);
+    ASSERT_EQ(m.jj_o, m.col_i);
     ASSERT_EQ(m.count_o, std::min(kLanes, m.elements_i - asked_strip * kLanes));
     ASSERT_EQ(m.fp32_o, m.fp32_i);
     ASSERT_EQ(m.col_o, m.by_col_i);
@@ -73,7 +75,7 @@ protected:
 };
 
 using Shapes = testing::Types<Place<Vvector_place_5, 5>, Place<Vvector_place_8, 8>, Place<Vvector_place_200, 200>,
-                              Place<Vvector_place_255, 255>>;
+                              Place<Vvector_place_512, 512>>;
 TYPED_TEST_SUITE(VectorPlace, Shapes, );
 
 /// Every strip and every step of the longest command.

@@ -24,8 +24,8 @@ module vector_place_harness #(
   output gw_isa_pkg::row_t  addr0_o,
   output gw_isa_pkg::row_t  addr1_o,
   output gw_isa_pkg::lane_t rot_o,
-  output gw_isa_pkg::lane_t split_o,
-  output gw_isa_pkg::lane_t count_o
+  output gw_isa_pkg::lane_t jj_o,
+  output gw_isa_pkg::lanes_t count_o
 );
 
   gw_isa_pkg::line_t at;
@@ -33,7 +33,7 @@ module vector_place_harness #(
   assign addr0_o = at.addr0;
   assign addr1_o = at.addr1;
   assign rot_o   = at.rot;
-  assign split_o = at.split;
+  assign jj_o    = at.jj;
 
   gw_vector_place #(.LANES(LANES)) u_place (
     .clk_i, .take_i,

@@ -80,7 +80,7 @@ isa::SpmTile before_taps(const isa::SpmTile &first, const isa::ImageWalk &image,
   const std::int64_t lo = span_of(image).lo;
   isa::SpmTile tile = first;
   tile.row = static_cast<std::uint32_t>(first.row - lo);
-  tile.rot = static_cast<std::uint8_t>(((first.rot - lo) % std::int64_t{lanes} + lanes) % lanes);
+  tile.rot = static_cast<isa::Lane>(((first.rot - lo) % std::int64_t{lanes} + lanes) % lanes);
   return tile;
 }
 

@@ -38,7 +38,7 @@ std::optional<Object> LiveTiles::place_once(std::uint32_t rows, std::uint32_t co
   o.rows = rows;
   o.cols = cols;
   o.fp32 = fp32;
-  o.tile.rot = static_cast<std::uint8_t>(dice_.below(lanes_));
+  o.tile.rot = static_cast<isa::Lane>(dice_.below(lanes_));
   o.tile.pstride = height + (dice_.chance(0.5) ? 0 : dice_.between(0, 4) * 2);
   const std::uint64_t extent = std::uint64_t{panels - 1} * o.tile.pstride + height;
   if (extent > window_rows()) return std::nullopt;
@@ -85,7 +85,7 @@ Part LiveTiles::part_of(const Object &o, std::uint32_t rows, std::uint32_t cols)
   if (j0 % lanes_ + cols > lanes_) j0 = j0 / lanes_ * lanes_;
   Part p{o.tile, rows, cols};
   p.tile.row += j0 / lanes_ * o.tile.pstride + i0 * height_of(o.fp32);
-  p.tile.rot = static_cast<std::uint8_t>((o.tile.rot + i0 + j0) % lanes_);
+  p.tile.rot = static_cast<isa::Lane>((o.tile.rot + i0 + j0) % lanes_);
   return p;
 }
 

@@ -30,7 +30,7 @@ std::optional<isa::VectorTile> place(isa::VectorTile t, const VectorWork &work, 
   if (extent > npu.spm_rows()) return std::nullopt;
   t.spm.row = dice.between(0, static_cast<std::uint32_t>(npu.spm_rows() - extent));
   if (t.fp32) t.spm.row = t.spm.row / 2 * 2;
-  t.spm.rot = static_cast<std::uint8_t>(dice.below(npu.lanes()));
+  t.spm.rot = static_cast<isa::Lane>(dice.below(npu.lanes()));
   return t;
 }
 

@@ -82,7 +82,7 @@ private:
     t.cols = dice_.chance(0.7) ? cols : dice_.between(cols, o.cols - j0);
     t.spm = o.tile;
     t.spm.row += j0 / lanes_ * o.tile.pstride + i0 * height_of(o.fp32);
-    t.spm.rot = static_cast<std::uint8_t>((o.tile.rot + i0) % lanes_);
+    t.spm.rot = static_cast<isa::Lane>((o.tile.rot + i0) % lanes_);
     t.col = j0 % lanes_;
     t.fp32 = o.fp32;
     return t;
