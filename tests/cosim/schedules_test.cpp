@@ -118,5 +118,21 @@ TEST(FullSize, GemmOnLarge) {
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
 }
 
+/// As many lanes as there may be: panels, blocks and lines whose numbers need every bit.
+TEST(FullSize, GemmOnAsManyLanesAsThereMayBe) {
+  for (const char *schedule : {"sequential", "rearrange"}) {
+    JobSpec s;
+    s.network = "cosim";
+    s.layers = {{"gemm", 600, 70, 530, true, 1}};
+    s.npu = load_machine("configs/test512x16.toml");
+    s.compile.schedule = Schedule(schedule);
+    s.compile.pass = compiler::Pass::kBoth;
+    s.compile.plans = kPlans;
+    s.data = DataKind::kSpecial;
+    const JobResult r = run_job(s);
+    EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}: {}", schedule, fmt::join(r.failures, "; "));
+  }
+}
+
 } // namespace
 } // namespace gradweave::runtime

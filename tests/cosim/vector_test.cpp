@@ -303,7 +303,7 @@ TEST_P(VectorOnRtl, AFaultStopsTheRunWithItsWord) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, VectorOnRtl, testing::Values("test8v2", "test6x10v1", "test8c2v8"),
+INSTANTIATE_TEST_SUITE_P(Npus, VectorOnRtl, testing::Values("test8v2", "test6x10v1", "test8c2v8", "test512x16"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace

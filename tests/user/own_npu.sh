@@ -40,6 +40,14 @@ grep -q "there is no Verilated NPU 'own2x3+rows=3' yet" errors || fail "a build 
 "${cosim[@]}" --set npu.rows=3 --fresh >out 2>errors || fail "exit code $? of the second run with --set: $(cat out errors)"
 ! grep -q building errors || fail "it was built twice with --set: $(cat errors)"
 
+# One of configs/ that no build makes by itself, 256 x 256, and as wide an array as there may be: several blocks and panels.
+printf 'blocks,300,520,700\n' >blocks.csv
+for npu in tpu1 "test512x16 --set npu.rows=16 --set npu.cols=512"; do
+  # shellcheck disable=SC2086 # a name and options
+  "$BUILD/bin/gradweave" cosim --model blocks.csv --npu $npu >out 2>errors || fail "exit code $? of $npu: $(cat out errors)"
+  tail -n 1 out | grep -qx PASS || fail "no PASS of $npu: $(cat out)"
+done
+
 rm "$BUILD/lib/libgradweave_rtl_own2x3.so"
 status=0
 GRADWEAVE_LIB_DIR=$work "${cosim[@]}" --fresh >out 2>errors || status=$?
