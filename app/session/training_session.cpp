@@ -181,6 +181,20 @@ graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks
   return forward;
 }
 
+TrainRequest step_request(const WorkArguments &work) {
+  TrainRequest request;
+  request.model = work.model;
+  request.npu = work.npu;
+  request.schedule = work.schedule;
+  request.convolution = work.convolution;
+  request.batch = work.batch;
+  request.set = work.set;
+  request.until = work.until;
+  request.data = "synthetic";
+  request.steps = 1;
+  return request;
+}
+
 TrainingSession::TrainingSession(const TrainRequest &request, graph::Graph forward, const TrainingTensors &tensors)
     : request_(request), tensors_(tensors), options_(training_options(request)), system_(system_of(request)),
       network_(network_of(forward)), forward_(network_ ? graph::Graph(network_->network.graph) : std::move(forward)),

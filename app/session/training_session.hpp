@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
+#include "app/request/work_arguments.hpp"
 #include "base/file/file_lock.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/data/tensor_source.hpp"
@@ -55,6 +56,9 @@ struct TrainRequest {
   std::string command = "train"; ///< the subcommand that repeats the run: cosim and simulate have one step by --step
   bool from_make = false;
 };
+
+/// One step on synthetic data of what layers are asked of; `command` and `backend` are still to be set.
+TrainRequest step_request(const WorkArguments &work);
 
 /// Tensors that a run begins with.
 struct TrainingTensors {

@@ -342,8 +342,6 @@ const Orderings &RunningOrder::follow(const Program &program) {
   return orderer_->orderings();
 }
 
-Orderings RunningOrder::take() { return orderer_->take(); }
-
 Orderings order_actions(const Program &program, const NpuConfig &npu) {
   const std::unique_ptr<RunningOrder::Orderer> orderer = make_orderer(npu);
   orderer->follow(program);

@@ -96,8 +96,6 @@ public:
   void begin();
   /// Those of all actions that the program has by now. It is the one of the calls before, with more actions behind.
   const Orderings &follow(const Program &program);
-  /// The same of a program that grows no more. begin() comes next.
-  Orderings take();
 
   class Orderer;
 

@@ -44,21 +44,13 @@ TrainArguments step_of(const RunRequest &a, const StepArguments &given, const st
   if (!a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
     throw std::invalid_argument("--step: a step is run as a whole; leave out --layers, --times and --timeline");
   TrainArguments step;
+  static_cast<TrainRequest &>(step) = step_request(a.work);
   step.program = a.program;
-  step.model = a.work.model;
-  step.npu = a.work.npu;
-  step.schedule = a.work.schedule;
-  step.convolution = a.work.convolution;
-  step.batch = a.work.batch;
-  step.set = a.work.set;
-  step.until = a.work.until;
   step.operators = given.operators;
   step.keep_all = given.keep_all;
   step.sparse_embeddings = given.sparse_embeddings;
   step.loss = given.loss;
   step.tensors = given.tensors;
-  step.data = "synthetic";
-  step.steps = 1;
   step.json = json;
   step.html = html;
   step.quiet = a.quiet;

@@ -20,22 +20,12 @@ using sweep::Result;
 /// Of compiling and timing a step: a guess from its elements, enough to begin with the longest ones.
 constexpr double kStepSeconds = 0.5, kSecondsAnElement = 1e-7;
 
-TrainRequest step_request(const WorkArguments &a) {
-  const WorkArguments usual;
-  if (!a.layers.empty() || a.pass != usual.pass)
+TrainRequest timed_step(const WorkArguments &a) {
+  if (!a.layers.empty() || a.pass != WorkArguments().pass)
     throw std::invalid_argument("step: a step has all layers and both passes; leave out --layers and --pass");
-  TrainRequest request;
+  TrainRequest request = step_request(a);
   request.command = "simulate";
   request.backend = "timing";
-  request.data = "synthetic";
-  request.steps = 1;
-  request.model = a.model;
-  request.npu = a.npu;
-  request.schedule = a.schedule;
-  request.convolution = a.convolution;
-  request.batch = a.batch;
-  request.set = a.set;
-  request.until = a.until;
   return request;
 }
 
@@ -70,7 +60,7 @@ Result run_step(const TrainRequest &request) {
 } // namespace
 
 sweep::Work step_work(const WorkArguments &arguments, const std::string &name) {
-  const TrainRequest request = step_request(arguments);
+  const TrainRequest request = timed_step(arguments);
   const Machine npu = machine_of(request);
   const graph::Graph forward = load_forward(request);
   double elements = 0;
