@@ -152,12 +152,31 @@ void StepExecutor::watch(std::vector<TensorId> tensors) {
   watched_ = std::move(tensors);
 }
 
+void StepExecutor::end_unread() {
+  if (compares()) return;
+  std::vector<bool> read(step_.graph.tensors.size());
+  for (const TensorId id : watched_)
+    read[id] = true;
+  for (const graph::MicroBatch &micro : step_.micro_batches)
+    read[micro.loss] = true;
+  executed_.assign(step_.graph.ops.size(), false);
+  for (OpId id = executed_.size(); id-- > 0;) {
+    const Op &op = step_.graph.ops[id];
+    executed_[id] = std::any_of(op.outputs.begin(), op.outputs.end(),
+                                [&](TensorId output) { return output != kNone && read[output]; });
+    if (!executed_[id]) continue;
+    for (const TensorId input : op.inputs)
+      if (input != kNone) read[input] = true;
+  }
+}
+
 void StepExecutor::end(Values &values, Living &living, StepResult &result) const {
   result.losses.clear();
   for (const TensorId id : watched_)
     result.watched.push_back(values.get(id));
   for (const graph::MicroBatch &micro : step_.micro_batches)
     result.losses.push_back(values.get(micro.loss).real.front());
+  if (!executed_.empty()) return;
   std::vector<bool> updated(step_.graph.tensors.size());
   std::vector<std::size_t> to_come(step_.graph.tensors.size()); // two may have one next value
   for (const graph::Update &update : step_.graph.updates)
@@ -177,7 +196,8 @@ StepResult StepExecutor::golden(const std::vector<std::vector<Fed>> &batches, co
                                 Living &living) const {
   StepResult result;
   Values values = begin(batches, constants, living);
-  values.run();
+  for (OpId op = 0; op < step_.graph.ops.size(); ++op)
+    if (executes(op)) values.run(op);
   end(values, living, result);
   result.shares = shares();
   return result;

@@ -96,7 +96,13 @@ public:
   /// Steps from now on keep the values of these tensors (StepResult::watched).
   void watch(std::vector<graph::TensorId> tensors);
 
+  /// Nobody asks for what lives behind the steps from now on: golden executions that nothing is compared with execute
+  /// only what a loss or a watched tensor depends on, and leave `living` without values.
+  void end_unread();
+
   virtual bool has_device() const { return runner_ != nullptr; }
+  /// Whether values of a device are compared with the golden ones.
+  virtual bool compares() const { return has_device(); }
   /// Whether ops that are no products run on the device, too.
   virtual bool runs_operators() const { return false; }
   const ProductPlan &plan() const { return plan_; }
@@ -136,6 +142,8 @@ protected:
     if (abandoned_) throw Abandoned();
   }
   const graph::TrainingGraph &step() const { return step_; }
+  /// Whether the golden execution of a step takes in this op (end_unread()).
+  bool executes(graph::OpId op) const { return executed_.empty() || executed_[op]; }
   /// 1 + index of its last pass; 0: the host's.
   std::size_t pass_of(graph::OpId op) const { return pass_of_[op]; }
   /// `keep_all`: of tensors, until the step's end.
@@ -167,6 +175,7 @@ private:
   std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its last pass; 0: the host's
   std::vector<bool> unread_;         ///< of each tensor: kept beyond the step's end
   std::vector<graph::TensorId> watched_;
+  std::vector<bool> executed_; ///< ops; empty: all
   std::atomic<bool> abandoned_{false};
 };
 

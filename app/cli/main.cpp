@@ -32,6 +32,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <malloc.h>
 #include <memory>
 #include <new>
 #include <optional>
@@ -43,6 +44,14 @@
 namespace {
 
 using namespace gradweave;
+
+/// Memory of up to a gigabyte that was freed stays with the process: tensors of a step come and go, and to give their
+/// pages back and fault them in anew is a sixth of the time of a step of VGG-16.
+void keep_freed_memory() {
+  constexpr int kGigabyte = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kGigabyte);
+  mallopt(M_TRIM_THRESHOLD, kGigabyte);
+}
 
 /// A message as a terminal may have it: files hold names, and names any byte.
 std::string printable(std::string_view message) {
@@ -116,6 +125,7 @@ int finish_output(int code) {
 } // namespace
 
 int main(int argc, char **argv) {
+  keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an output error like a full disk
   cli::Invocation invocation;
   invocation.command_line.assign(argv, argv + argc);

@@ -382,7 +382,7 @@ TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
   if (dump_ && lanes_) lanes_->watch(dump_->watched);
   while (trainer_->steps_done() < steps_ && outcome.ok()) {
     before();
-    if (dump_ && !lanes_ && trainer_->steps_done() + 1 == steps_) executor_->watch(dump_->watched);
+    if (!lanes_ && trainer_->steps_done() + 1 == steps_) begin_last_step();
     const double rate = trainer_->rate();
     count_step(outcome, next_step(before));
     const std::uint64_t done = trainer_->steps_done();
@@ -393,6 +393,12 @@ TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
   if (request_.evaluate && outcome.ok())
     outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test, events.evaluating);
   return outcome;
+}
+
+void TrainingSession::begin_last_step() {
+  if (dump_) executor_->watch(dump_->watched);
+  const bool read = request_.evaluate || !request_.checkpoint.empty() || (dump_ && dump_->weights);
+  if (!read) executor_->end_unread();
 }
 
 double TrainingSession::evaluation_steps() const {

@@ -133,6 +133,7 @@ private:
   void prepare_system();
   void prepare_device(const Machine &npu);
   unsigned jobs_of(runtime::Backend backend) const;
+  void begin_last_step();
   runtime::train::StepResult next_step(const std::function<void()> &tick);
   void look_up_first_batch();
   bool operators_on(const Machine &npu);

@@ -41,6 +41,7 @@ public:
   void begin_afresh() override { afresh_ = true; }
 
   bool has_device() const override { return true; }
+  bool compares() const override { return has_data(backend_); }
   bool runs_operators() const override { return true; }
   double compile_seconds() const override { return planned_->compile_seconds(); }
   bool takes_device_living() const override { return has_data(backend_); }

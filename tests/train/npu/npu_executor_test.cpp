@@ -208,6 +208,37 @@ TEST(NpuStep, ClippedGradientsAreGolden) {
   expect_golden(perceptron(6, {20, 13, 9, 5}), options, "test8v2");
 }
 
+/// Parameters and moments have no values behind such a step; loss, cycles and what is watched are as before.
+TEST(NpuStep, WhoseEndIsUnreadGivesTheSameLossAndCycles) {
+  const auto run = [](bool unread) {
+    auto steps = std::make_unique<NpuSteps>(perceptron(6, {20, 13, 9, 5}), sgd(), make_timing_device(npu_of("test8v2")),
+                                            Backend::kTiming);
+    steps->executor.watch({steps->step.graph.updates.front().next});
+    EXPECT_EQ(steps->next(), "");
+    if (unread) steps->executor.end_unread();
+    EXPECT_EQ(steps->next(), "");
+    return steps;
+  };
+  const auto whole = run(false), part = run(true);
+  EXPECT_EQ(part->last.loss(), whole->last.loss());
+  EXPECT_EQ(part->last.products.cycles, whole->last.products.cycles);
+  EXPECT_EQ(part->last.unchecked, whole->last.unchecked);
+  ASSERT_EQ(part->last.watched.size(), 1U);
+  EXPECT_EQ(part->last.watched[0].real, whole->last.watched[0].real);
+  const graph::TensorId parameter = whole->step.graph.updates.front().tensor;
+  EXPECT_FALSE(whole->trainer.living()[parameter].empty());
+  EXPECT_TRUE(part->trainer.living()[parameter].empty());
+}
+
+TEST(NpuStep, WhoseEndIsUnreadIsComparedInFullWhereThereIsData) {
+  NpuSteps steps(perceptron(6, {20, 13, 9, 5}), sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional);
+  ASSERT_EQ(steps.next(), "");
+  const std::uint64_t elements = steps.last.elements;
+  steps.executor.end_unread();
+  ASSERT_EQ(steps.next(), "");
+  EXPECT_EQ(steps.last.elements, elements);
+}
+
 TEST(NpuStep, OnTheTimingModelThereAreCyclesAndNoBits) {
   NpuSteps steps(perceptron(6, {20, 13, 9, 5}), {}, make_timing_device(npu_of("test8v2")), Backend::kTiming);
   ASSERT_EQ(steps.next(), "");
