@@ -74,40 +74,22 @@ void add_trace(const CosimRequest &a, RunOptions &options) {
 }
 
 /// Sees that the times of commands can be written to `path`, as `option` asks.
-void check_times_of_jobs(const RunOptions &options, const std::string &option, const std::string &path) {
+void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
   if (path.empty()) return;
   if (!has_time(options.backend))
     throw std::invalid_argument(
         fmt::format("{}: the {} backend has no time; use --backend rtl or timing", option, to_string(options.backend)));
-  const std::size_t jobs = options.layers.size() * options.schedules.size();
   if (names_directory(path))
     make_output_directory(path, option + " directory");
-  else if (jobs != 1)
-    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one simulation, but {2} are asked for; name a "
-                                            "directory, as {1}/, or pick one layer with --layers",
-                                            option, path, jobs));
+  else if (options.compares())
+    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one schedule, but {2} are asked for; name a "
+                                            "directory, as {1}/, or pick one with --schedule",
+                                            option, path, options.schedules.size()));
   else
     const OutputFile probe(path);
 }
 
-void add_times(const CosimRequest &a, RunOptions &options) {
-  check_times_of_jobs(options, "--times", a.times);
-  check_times_of_jobs(options, "--timeline", a.timeline);
-  options.times = a.times;
-  options.timeline = a.timeline;
-}
-
-/// Sees that the times of commands can be written to `path`, as `option` asks.
-void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
-  if (names_directory(path))
-    make_output_directory(path, option + " directory");
-  else if (!path.empty() && options.compares())
-    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one schedule, but {2} are asked for; name a "
-                                            "directory, as {1}/, or pick one with --schedule",
-                                            option, path, options.schedules.size()));
-}
-
-void add_times(const SimulateRequest &a, RunOptions &options) {
+void add_times(const RunRequest &a, RunOptions &options) {
   check_times_output(options, "--times", a.times);
   check_times_output(options, "--timeline", a.timeline);
   options.times = a.times;

@@ -8,12 +8,13 @@
 
 namespace gradweave::runtime::timeline {
 
-/// Draws the run of a layer, its commands named by their tiles. `cycles`: CYCLES of the run. As Timeline::add().
-void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const compiler::Compiled &layer,
-                const std::vector<timing::CommandTimes> &times, std::uint64_t cycles, std::uint64_t offset);
+/// Draws a job's run from cycle `offset` of the time axis on, its commands named by their tiles: what its backend ran
+/// and, beside an RTL whose bus has no random stalls, the timing model on the same commands. `cycles`: CYCLES of the
+/// run. Returns where the job behind it may begin. As Timeline::add().
+std::uint64_t draw_job(Timeline &timeline, const JobSpec &spec, const compiler::Compiled &layer,
+                       const std::vector<timing::CommandTimes> &times, std::uint64_t cycles, std::uint64_t offset);
 
-/// Writes the timeline of one job into `output`: what its backend ran and, beside an RTL whose bus has no random
-/// stalls, the timing model on the same commands. Throws OutputError, TimelineError.
+/// Writes the timeline of one job into `output`. Throws OutputError, TimelineError.
 void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler::Compiled &layer,
                         const std::vector<timing::CommandTimes> &times, std::uint64_t cycles);
 

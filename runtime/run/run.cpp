@@ -5,18 +5,19 @@
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
-#include "runtime/job/job_timeline.hpp"
+#include "runtime/job/times_output.hpp"
 #include "runtime/record/result_json.hpp"
 #include "runtime/record/run_record.hpp"
-#include "trace/command_trace.hpp"
 #include "trace/trace_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -32,18 +33,38 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-/// Files that a job writes, null for none. They are opened by the parent, whose copies remove what a job that was ended
-/// left unfinished.
+/// What the process of a job leaves its parent, which opens it; so it removes what a job that was ended left
+/// unfinished.
 struct JobOutputs {
-  std::unique_ptr<OutputFile> times, timeline;
+  std::shared_ptr<std::FILE> times; ///< CYCLES and times of the commands, in bytes; null: nobody asked
   TraceFile trace;
 
   void open(const JobSpec &spec) {
     trace = TraceFile(spec.device.trace.file);
-    if (!spec.times_file.empty()) times = std::make_unique<OutputFile>(spec.times_file);
-    if (!spec.timeline_file.empty()) timeline = std::make_unique<OutputFile>(spec.timeline_file);
+    if (spec.times_file.empty() && spec.timeline_file.empty()) return;
+    times.reset(std::tmpfile(), [](std::FILE *file) {
+      if (file != nullptr) std::fclose(file);
+    });
+    if (!times) throw OutputError(fmt::format("no temporary file for times of commands: {}", std::strerror(errno)));
   }
 };
+
+void put_times(std::FILE *file, const std::vector<timing::CommandTimes> &times, std::uint64_t cycles) {
+  if (std::fwrite(&cycles, sizeof(cycles), 1, file) != 1 ||
+      std::fwrite(times.data(), sizeof(times[0]), times.size(), file) != times.size() || std::fflush(file) != 0)
+    throw OutputError(fmt::format("times of commands cannot be kept in a temporary file: {}", std::strerror(errno)));
+}
+
+/// Times that a job left, of a stream of so many commands; nothing if it left none.
+std::optional<std::vector<timing::CommandTimes>> take_times(std::FILE *file, std::size_t commands,
+                                                            std::uint64_t &cycles) {
+  std::vector<timing::CommandTimes> times(commands);
+  std::rewind(file);
+  if (std::fread(&cycles, sizeof(cycles), 1, file) != 1 ||
+      std::fread(times.data(), sizeof(times[0]), commands, file) != commands)
+    return std::nullopt;
+  return times;
+}
 
 /// A job as a task.
 Task make_task(const JobSpec &spec, const JobOutputs &outputs, compiler::CompileCache &cache) {
@@ -58,11 +79,7 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs, compiler::Compile
     };
     events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times,
                        std::uint64_t cycles) {
-      if (outputs.times) {
-        outputs.times->append(command_trace_header());
-        outputs.times->commit(command_trace_rows(spec.layer().name, compiled.stream, compiled.info, times));
-      }
-      if (outputs.timeline) timeline::write_job_timeline(*outputs.timeline, spec, compiled, times, cycles);
+      if (outputs.times) put_times(outputs.times.get(), times, cycles);
       if (spec.sketch_bars != 0) sketch = timeline::sketch_job(spec, compiled, times, cycles);
     };
     JobSpec here = spec;
@@ -203,9 +220,10 @@ std::vector<double> weights_of(const Estimate &expected) {
 class Jobs {
 public:
   Jobs(const RunOptions &options, const RunSupport &support, const SignalGuard &signals, const LayerDone &layer_done)
-      : parallel_(options.jobs), specs_(job_specs(options)), outputs_(specs_.size()),
-        compile_seconds_(specs_.size(), 0), weights_(weights_of(support.expected)), record_(support.record),
-        signals_(signals), display_(weights_, options.quiet), collector_(options, run_, layer_done, display_) {
+      : parallel_(options.jobs), specs_(job_specs(options)), outputs_(specs_.size()), ended_(specs_.size()),
+        times_output_(options.times, options.timeline), compile_seconds_(specs_.size(), 0),
+        weights_(weights_of(support.expected)), record_(support.record), signals_(signals),
+        display_(weights_, options.quiet), collector_(options, run_, layer_done, display_) {
     cache_.plans.store = options.plans;
   }
 
@@ -217,6 +235,7 @@ public:
     const std::vector<std::size_t> order = longest_first(take_kept());
     plan_ahead(order);
     run_tasks(tasks, order, parallel_, signals_, events());
+    if (run_.outcome < Outcome::kUnavailable) times_output_.commit();
     run_.wall_seconds = stopwatch.wall_seconds();
     if (record_ != nullptr) record_->end(run_.outcome, display_.progress());
     return std::move(run_);
@@ -284,7 +303,10 @@ private:
     const JobSpec &spec = specs_[job];
     JobResult result = result_of(spec, end, compile_seconds_[job], display_);
     finish_trace(outputs_[job].trace, end, result);
-    outputs_[job] = {};
+    outputs_[job].trace = {};
+    ended_[job] = true;
+    while (written_ < specs_.size() && ended_[written_])
+      write_times(written_++);
     const bool go_on = result.outcome < Outcome::kUnavailable;
     display_.finish(job, spec.layer().name);
     if (record_ != nullptr) record_->ended(spec, result);
@@ -292,9 +314,23 @@ private:
     return go_on;
   }
 
+  /// Of jobs in their order: a file of all holds one behind another.
+  void write_times(std::size_t job) {
+    const std::shared_ptr<std::FILE> file = std::move(outputs_[job].times);
+    if (!file) return;
+    const JobSpec &spec = specs_[job];
+    const compiler::Compiled compiled = compiler::compile(spec.layers, spec.npu, spec.compile, cache_);
+    std::uint64_t cycles = 0;
+    if (const auto times = take_times(file.get(), compiled.stream.size(), cycles))
+      times_output_.add(spec, compiled, *times, cycles);
+  }
+
   std::uint32_t parallel_;
   std::vector<JobSpec> specs_;
   std::vector<JobOutputs> outputs_;
+  std::vector<bool> ended_;
+  std::size_t written_ = 0; ///< jobs whose times are in times_output_
+  TimesOutput times_output_;
   compiler::CompileCache cache_;
   std::vector<double> compile_seconds_, weights_;
   RunRecord *record_;

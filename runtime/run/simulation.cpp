@@ -10,9 +10,8 @@
 #include "compiler/cost/access_count.hpp"
 #include "isa/assembler.hpp"
 #include "runtime/data/check.hpp"
-#include "runtime/job/timeline_output.hpp"
+#include "runtime/job/times_output.hpp"
 #include "sw_models/config/user_file.hpp"
-#include "trace/command_trace.hpp"
 
 #include <fmt/format.h>
 
@@ -26,36 +25,6 @@ namespace gradweave::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The timing traces of a run.
-class TimesOutput {
-public:
-  explicit TimesOutput(const std::string &path) : path_(path) {
-    if (path.empty() || names_directory(path)) return;
-    file_ = std::make_unique<OutputFile>(path);
-    file_->append(command_trace_header());
-  }
-
-  void add(const JobSpec &spec, const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times) {
-    if (path_.empty()) return;
-    const std::string rows = command_trace_rows(spec.layer().name, compiled.stream, compiled.info, times);
-    if (file_) {
-      file_->append(rows);
-      return;
-    }
-    OutputFile file(spec.times_file);
-    file.append(command_trace_header());
-    file.commit(rows);
-  }
-
-  void commit() {
-    if (file_) file_->commit({});
-  }
-
-private:
-  std::string path_;
-  std::unique_ptr<OutputFile> file_; ///< null if there is a file for each job
-};
 
 std::uint64_t macs_of(const std::vector<isa::Command> &stream) {
   std::uint64_t macs = 0;
@@ -153,8 +122,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   std::vector<JobSpec> specs = job_specs(options);
   std::vector<double> weights(specs.size());
   std::transform(specs.begin(), specs.end(), weights.begin(), weight_of);
-  TimesOutput times(options.times);
-  timeline::RunOutput timeline(options.timeline);
+  TimesOutput times_output(options.times, options.timeline);
   ProgressDisplay display(weights, options.quiet);
   Heartbeat heartbeat(display);
   RunResult run;
@@ -167,14 +135,13 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
     signals.check();
     JobEvents job_events;
     std::optional<timeline::Sketch> sketch;
-    if (events.times || !options.times.empty() || !options.timeline.empty() || options.sketch)
-      job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,
+    if (events.times || times_output.asked() || options.sketch)
+      job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times,
                              std::uint64_t cycles) {
-        if (events.times) events.times(specs[job], compiled, command_times, cycles);
+        if (events.times) events.times(specs[job], compiled, times, cycles);
         const auto lock = heartbeat.lock();
-        times.add(specs[job], compiled, command_times);
-        timeline.add(specs[job], compiled, command_times, cycles);
-        if (options.sketch) sketch = timeline::sketch_job(specs[job], compiled, command_times, cycles);
+        times_output.add(specs[job], compiled, times, cycles);
+        if (options.sketch) sketch = timeline::sketch_job(specs[job], compiled, times, cycles);
       };
     by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events, cache)
                                                  : run_stream(specs[job], stream, job_events));
@@ -191,10 +158,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
     run.layers.push_back(std::exchange(by_schedule, {}));
   }
   const auto lock = heartbeat.lock();
-  if (run.outcome < Outcome::kUnavailable) {
-    times.commit();
-    timeline.commit();
-  }
+  if (run.outcome < Outcome::kUnavailable) times_output.commit();
   run.wall_seconds = stopwatch.wall_seconds();
   run.peak_memory_bytes = peak_memory_bytes();
   return run;

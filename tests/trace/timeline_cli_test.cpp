@@ -134,6 +134,15 @@ TEST_F(TimelineOption, OfSimulateDrawsAllLayersInOneFile) {
     }
 }
 
+/// Whichever layer ends first: the second is the longer one, and so runs first.
+TEST_F(TimelineOption, OfCosimDrawsAllLayersInOneFileAsSimulateDoes) {
+  write("net.csv", "name,M,K,N\nfirst,20,30,20\nsecond,90,50,40\n");
+  ASSERT_EQ(with_timeline("simulate", "model.json", {"--times", "model.csv"}).code, 0);
+  ASSERT_EQ(with_timeline("cosim", "t.json", {"--times", "t.csv"}).code, 0);
+  EXPECT_EQ(test::read_file(work() / "t.csv"), test::read_file(work() / "model.csv"));
+  EXPECT_EQ(test::read_file(work() / "t.json"), test::read_file(work() / "model.json"));
+}
+
 TEST_F(TimelineOption, OfADirectoryMakesAFileForEachLayerAndSchedule) {
   for (const char *command : {"simulate", "cosim"}) {
     const std::string directory = std::string(command) + "/";
@@ -144,15 +153,14 @@ TEST_F(TimelineOption, OfADirectoryMakesAFileForEachLayerAndSchedule) {
   }
 }
 
-TEST_F(TimelineOption, OfOneFileTakesOneRun) {
-  test::CommandResult result = with_timeline("cosim", "t.json");
-  EXPECT_EQ(result.code, 2);
-  EXPECT_NE(result.err.find("--timeline t.json: a file holds one simulation"), std::string::npos) << result.err;
-  result = with_timeline("simulate", "t.json", {"--schedule", "all"});
-  EXPECT_EQ(result.code, 2);
-  EXPECT_NE(result.err.find("--timeline t.json: a file holds one schedule"), std::string::npos) << result.err;
-  result = run({"cosim", "--model", "net.csv", "--npu", "test8", "--layers", "0", "--timeline", "t.json", "--backend",
-                "functional"});
+TEST_F(TimelineOption, OfOneFileTakesOneSchedule) {
+  for (const char *command : {"simulate", "cosim"}) {
+    const test::CommandResult several = with_timeline(command, "t.json", {"--schedule", "all"});
+    EXPECT_EQ(several.code, 2);
+    EXPECT_NE(several.err.find("--timeline t.json: a file holds one schedule"), std::string::npos) << several.err;
+  }
+  const test::CommandResult result = run({"cosim", "--model", "net.csv", "--npu", "test8", "--layers", "0",
+                                          "--timeline", "t.json", "--backend", "functional"});
   EXPECT_EQ(result.code, 2);
   EXPECT_NE(result.err.find("--timeline: the functional backend has no time"), std::string::npos) << result.err;
   EXPECT_EQ(files(), std::vector<std::string>{"net.csv"});

@@ -10,7 +10,7 @@ namespace {
 class TimelineOfRtl : public test::CommandLineTest {
 protected:
   test::Trace cosim(const std::vector<std::string> &more) const {
-    write("net.csv", "name,M,K,N\nlayer,40,30,20\n");
+    write("net.csv", "name,M,K,N\nlayer,40,30,20\nlonger,50,30,40\n");
     std::vector<std::string> arguments{"cosim", "--model", "net.csv", "--npu", "test8", "--timeline", "t.json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const test::CommandResult result = run(arguments);
@@ -26,6 +26,8 @@ TEST_F(TimelineOfRtl, HasTheModelBesideItToTheCycle) {
   const test::TraceProcess &rtl = trace.processes.at("RTL: net on test8, rearrange"),
                            &model = trace.processes.at("timing model: net on test8, rearrange");
   EXPECT_EQ(rtl.counters, model.counters);
+  ASSERT_EQ(rtl.rows.at("layers").size(), 2U);
+  EXPECT_EQ(rtl.rows.at("layers")[1].begin, rtl.rows.at("layers")[0].end);
   ASSERT_EQ(rtl.rows.size(), model.rows.size());
   for (const auto &[name, row] : rtl.rows) {
     ASSERT_EQ(row.size(), model.rows.at(name).size()) << name;
