@@ -72,8 +72,8 @@ public:
   };
 
   /// Lanes [lane, lane + kLanes) as far as they are there, and the steps [begin, end).
-  GoldenLines(Kernel<A> &k, const LineWalk &walk, std::size_t lane, std::size_t lanes, std::size_t begin,
-              std::size_t end)
+  [[gnu::noinline]] GoldenLines(Kernel<A> &k, const LineWalk &walk, std::size_t lane, std::size_t lanes,
+                                std::size_t begin, std::size_t end)
       : walk_(walk), lanes_(std::min(kLanes, lanes - lane)), begin_(begin), end_(end) {
     for (std::size_t i = 0; i < walk.in.size(); ++i) {
       const WalkOperand &operand = walk.in[i];
@@ -88,6 +88,10 @@ public:
       out_[o].values = k.write(walk.out[o].value) + first;
     }
   }
+
+  [[gnu::noinline]] ~GoldenLines() = default;
+  GoldenLines(const GoldenLines &) = delete;
+  GoldenLines &operator=(const GoldenLines &) = delete;
 
   static Index index(std::int32_t value) { return value; }
   static Variable variable(double value) { return Variable(static_cast<Value>(value)); }
@@ -135,7 +139,8 @@ private:
     return operand.first + first;
   }
 
-  [[gnu::always_inline]] void fetch(std::size_t i, Line &line) const {
+  /// These two move whole lines and are the same for all operators: out of line, they are compiled once.
+  [[gnu::noinline]] void fetch(std::size_t i, Line &line) const {
     if (i >= walk_.in.size() || in_[i].values == nullptr) return;
     const Place<const Value> &place = in_[i];
     const Value *const from = place.values + place.at;
@@ -151,7 +156,7 @@ private:
         line[lane] = from[lane < lanes_ ? lane * place.stride : 0];
   }
 
-  [[gnu::always_inline]] void store(std::size_t o, unsigned written, const Line &line) const {
+  [[gnu::noinline]] void store(std::size_t o, unsigned written, const Line &line) const {
     if ((written >> o & 1U) == 0) return;
     const Place<Value> &place = out_[o];
     if (place.offsets.empty() && place.stride == 1 && lanes_ == kLanes)
@@ -161,11 +166,15 @@ private:
         place.values[place.offset(lane)] = line[lane];
   }
 
-  template <class Body> [[gnu::always_inline, gnu::flatten]] void run(std::size_t step, Body &body) {
+  [[gnu::noinline]] void seek(std::size_t step) {
     for (std::size_t i = 0; i < walk_.in.size(); ++i)
       in_[i].at = offset(walk_.steps, walk_.in[i].steps, step);
     for (std::size_t o = 0; o < walk_.out.size(); ++o)
       out_[o].at = offset(walk_.steps, walk_.out[o].steps, step);
+  }
+
+  template <class Body> [[gnu::always_inline]] void run(std::size_t step, Body &body) {
+    seek(step);
     Line in0{}, in1{}, in2{}, in3{}, in4{}, out0, out1, out2, out3;
     fetch(0, in0);
     fetch(1, in1);
