@@ -266,6 +266,11 @@ std::string StepFlow::finish() {
   for (const auto &[address, place] : by_address_)
     if (plan_.memory.places[place].kept && replaced.count(place) == 0 && !holds(place, version_of_[place]))
       return fmt::format("'{}' is never stored", name(place));
+  for (const TensorId result : plan_.graph.results) {
+    const TensorPlace &place = plan_.memory.places[result];
+    if (place.owner == kNone || !place.kept || !holds(place.owner, version_of_[result]))
+      return fmt::format("at the end of the step memory does not hold the result '{}'", name(result));
+  }
   return {};
 }
 

@@ -11,8 +11,8 @@ namespace gradweave::runtime::train {
 /// the host or by an earlier STORE, and belongs to the version of a tensor that an op of the section has as an input:
 /// of a place that holds a parameter and then its next value, the one that the graph names. Scratch space holds what
 /// the op's sections have stored there. Each tensor that has a place is stored in full by the sections of its op; at
-/// the end of the step places hold what is to be there. Commands are taken in the order of the stream: where two of
-/// them touch a byte, check_stream() shows that every timing keeps to it.
+/// the end of the step places hold what is to be there, and each result has one. Commands are taken in the order of the
+/// stream: where two of them touch a byte, check_stream() shows that every timing keeps to it.
 std::string check_flow(const StepStream &stream, const FlowPlan &plan);
 
 } // namespace gradweave::runtime::train

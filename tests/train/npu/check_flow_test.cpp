@@ -97,5 +97,21 @@ TEST_F(FlowOfAStep, KnowsWhenATensorIsThere) {
   EXPECT_NE(problem_of(changed).find("before that is written"), std::string::npos) << problem_of(changed);
 }
 
+/// A plan that keeps a result in the scratchpad, or gives its place away, stores all that has a place.
+TEST_F(FlowOfAStep, MissesAResultThatMemoryDoesNotHold) {
+  const StepStream whole = stream();
+  FlowPlan plan = steps_.executor.planned().flow();
+  graph::Graph graph = plan.graph;
+  const auto inside = std::find_if(graph.tensors.begin(), graph.tensors.end(), [&](const graph::Tensor &tensor) {
+    const auto id = static_cast<std::size_t>(&tensor - graph.tensors.data());
+    return tensor.computed() && plan.memory.places[id].owner == graph::kNone;
+  });
+  ASSERT_NE(inside, graph.tensors.end());
+  graph.results.push_back(static_cast<graph::TensorId>(inside - graph.tensors.begin()));
+  EXPECT_NE(check_flow(whole, {graph, plan.views, plan.memory, plan.memory_bytes, plan.gives_some_rows})
+                .find("memory does not hold the result"),
+            std::string::npos);
+}
+
 } // namespace
 } // namespace gradweave::runtime::train
