@@ -21,15 +21,22 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Operators that stand behind one another in many networks: drawn one by one they would seldom meet. Empty: any.
-constexpr std::array<std::array<std::string_view, 4>, 19> kIdioms = {{
+/// Operators that stand behind one another in many networks: drawn one by one they would seldom meet. Empty: any. Of
+/// the first ones the image is large at times.
+constexpr std::size_t kOfLarge = 2;
+constexpr std::array<std::array<std::string_view, 4>, 25> kIdioms = {{
+    {"BatchNormalization", "Relu", "GlobalAveragePool", "Flatten"},
+    {"BatchNormalization", "Add", "HardSwish", ""},
     {"Conv", "Bias", "Relu", ""},
     {"Conv", "BatchNormalization", "Relu", "MaxPool"},
     {"Conv", "BatchNormalization", "HardSwish", "Conv"},
     {"Conv", "Bias", "GlobalAveragePool", "Flatten"},
     {"Conv", "AveragePool", "Conv", "Add"},
+    {"Conv", "Relu", "ConvTranspose", "Add"},
     {"MaxPool", "Conv", "BatchNormalization", "LeakyRelu"},
     {"MatMul", "MatMul", "Softmax", "MatMul"},
+    {"MatMul", "Add", "Softmax", "MatMul"},
+    {"MatMul", "Transpose", "MatMul", "Add"},
     {"Gemm", "Bias", "Gelu", "Gemm"},
     {"MatMul", "Bias", "Dropout", "Add"},
     {"MatMul", "Softmax", "MatMul", "Transpose"},
@@ -42,6 +49,7 @@ constexpr std::array<std::array<std::string_view, 4>, 19> kIdioms = {{
     {"Greater", "Where", "", ""},
     {"Equal", "ConcatIndices", "Where", "Add"},
     {"LessOrEqual", "SplitIndices", "Where", "Mul"},
+    {"ConvTranspose", "Bias", "", ""},
 }};
 
 bool looks_up(const Operator &type) {
@@ -89,9 +97,10 @@ private:
   }
 
   std::uint32_t add_idiom() {
-    const auto &idiom = choices_.pick(kIdioms);
+    const bool large = choices_.percent(8);
+    const auto &idiom = kIdioms[choices_.below(large ? kOfLarge : kIdioms.size())];
     std::uint32_t added = 0;
-    TensorId at = start();
+    TensorId at = large ? grow_.add_large_image() : start();
     for (const std::string_view name : idiom) {
       TensorId next = add_any(at, choices_.percent(15) ? std::string_view() : name);
       if (next == kNone && added == 0) next = add_any(kNone, name); // what is there is of no such shape

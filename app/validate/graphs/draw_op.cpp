@@ -63,6 +63,8 @@ TensorId GrowingGraph::add_input(const Shape &shape) {
   return id;
 }
 
+TensorId GrowingGraph::add_large_image() { return add_input(draw_large_image(choices_, limits_.elements)); }
+
 TensorId GrowingGraph::add_product(TensorId x) {
   const TensorId w = build_.parameter(build_.fresh_tensor("w"), build_.shape(x), "ones");
   note(w, true);

@@ -27,6 +27,8 @@ public:
 
   /// An input of real numbers.
   graph::TensorId add_input(const graph::Shape &shape);
+  /// The largest image that there may be, nearly.
+  graph::TensorId add_large_image();
   /// An op of the operator with `first` as its first input (kNone: a new tensor, or of whole numbers one that is
   /// there), in at most `tries` tries; empty: none was legal. `single`: its first result is one number.
   std::vector<graph::TensorId> add_op(const graph::Operator &type, graph::TensorId first, int tries,

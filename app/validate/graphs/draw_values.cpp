@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -22,7 +23,7 @@ constexpr std::array<std::uint32_t, 16> kLengths = {1, 1, 2, 2, 3, 3, 4, 5, 6, 7
 
 /// Some are so long that tensors have to be cut.
 std::uint32_t draw_length(Choices &choices) {
-  constexpr std::array<std::uint32_t, 6> kLong = {24, 31, 33, 50, 64, 101};
+  constexpr std::array<std::uint32_t, 8> kLong = {24, 31, 33, 50, 64, 101, 150, 260};
   return choices.percent(8) ? choices.pick(kLong) : choices.pick(kLengths);
 }
 
@@ -34,6 +35,12 @@ Numbers numbers_of(const Shape &shape) { return {shape.dims().begin(), shape.dim
 
 Numbers draw_pair(Choices &choices, std::uint32_t low, std::uint32_t high) {
   return {choices.between(low, high), choices.between(low, high)};
+}
+
+/// The same both ways, mostly.
+Numbers draw_steps(Choices &choices, std::uint32_t usual) {
+  const std::uint32_t both = choices.percent(usual) ? 1 : choices.between(1, 3);
+  return choices.percent(75) ? Numbers{both, both} : draw_pair(choices, 1, 3);
 }
 
 /// Mostly of a window over an image; else of each axis.
@@ -60,6 +67,8 @@ Numbers draw_permutation(Choices &choices, const Shape &first) {
   Numbers axes(first.rank());
   std::iota(axes.begin(), axes.end(), 0);
   choices.shuffle(axes);
+  if (!axes.empty() && choices.percent(40)) // rows stay whole
+    std::iter_swap(std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(axes.size()) - 1), axes.end() - 1);
   return axes;
 }
 
@@ -141,8 +150,8 @@ const std::map<std::string_view, DrawNumbers> &known_lists() {
       {"pads", [](Choices &c, const Shape &x, std::size_t) { return draw_pads(c, x); }},
       {"shape", [](Choices &c, const Shape &x, std::size_t) { return draw_dimensions(c, x); }},
       {"split", [](Choices &c, const Shape &x, std::size_t outputs) { return draw_parts(c, x, outputs); }},
-      {"strides", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 1, 3); }},
-      {"dilations", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 1, 3); }},
+      {"strides", [](Choices &c, const Shape &, std::size_t) { return draw_steps(c, 0); }},
+      {"dilations", [](Choices &c, const Shape &, std::size_t) { return draw_steps(c, 60); }},
       {"scales", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 1, 3); }},
       {"kernel_shape", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 1, 4); }},
       {"output_padding", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 0, 2); }},
@@ -251,12 +260,19 @@ Shape draw_shape(Choices &choices) {
   if (choices.percent(45)) {
     const std::uint32_t height = draw_side(choices);
     const std::uint32_t width = choices.percent(40) ? height : draw_side(choices);
-    return {choices.between(1, 3), height, width, choices.percent(15) ? 1U : choices.between(1, 9)};
+    return {choices.between(1, 3), height, width, choices.percent(25) ? 1U : choices.between(1, 9)};
   }
   std::vector<std::uint32_t> dims(choices.percent(60) ? 2U : choices.between(1, 5));
   for (std::uint32_t &dim : dims)
     dim = dims.size() > 3 ? choices.between(1, 5) : draw_length(choices);
   return Shape(dims);
+}
+
+Shape draw_large_image(Choices &choices, std::size_t elements) {
+  constexpr std::array<std::uint32_t, 6> kChannels = {2, 2, 2, 2, 4, 9};
+  const std::uint32_t batch = choices.between(1, 2), channels = choices.pick(kChannels);
+  const auto side = static_cast<std::uint32_t>(std::sqrt(elements / (batch * channels)));
+  return {batch, choices.between(side * 3 / 4, side), choices.between(side * 3 / 4, side), channels};
 }
 
 Shape draw_shape_beside(Choices &choices, Takes takes, const Shape &first) {

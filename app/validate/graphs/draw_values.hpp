@@ -12,6 +12,9 @@ namespace gradweave::graphs {
 /// What a network gives in: one to five dimensions, many of them 1; about half of them images.
 graph::Shape draw_shape(Choices &choices);
 
+/// An image of nearly so many elements: a small scratchpad does not hold it, and sums over its pixels may have parts.
+graph::Shape draw_large_image(Choices &choices, std::size_t elements);
+
 /// The shape of an input behind the first one, whose shape is `first`: the same, a part that broadcasts, a vector of
 /// the last dimension, weights of a product or of a convolution, another length of one axis, rows of labels. What the
 /// input takes tells which are likely.
