@@ -59,7 +59,7 @@ bool is_wave_table(const std::vector<float> &values, std::size_t rows, std::size
 
 /// Positions or a mask, by the values.
 bool is_made(const Blob &blob) {
-  if (blob.bytes.empty() || long_dimensions(blob) < 2) return false;
+  if (!is_real(blob.type) || blob.bytes.empty() || long_dimensions(blob) < 2) return false;
   const std::vector<float> values = floats_of(blob);
   const float first = values[0];
   const auto other = std::find_if(values.begin(), values.end(), [first](float v) { return v != first; });

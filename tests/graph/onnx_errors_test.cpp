@@ -1,15 +1,12 @@
 // ONNX files that cannot be: each message as a whole.
-#include "graph/ir/error.hpp"
 #include "graph/onnx/file/parse.hpp"
-#include "graph/onnx/import.hpp"
-#include "graph/operators/table.hpp"
+#include "tests/graph/onnx_models.hpp"
 #include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 
 namespace gradweave::graph::onnx {
@@ -22,15 +19,6 @@ std::string bytes_of_file(const fs::path &file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string message(const std::function<void()> &act) {
-  try {
-    act();
-  } catch (const GraphError &error) {
-    return error.what();
-  }
-  return "nothing is wrong";
-}
-
 std::string parsing(const std::string &bytes) {
   return message([&] { parse_model(bytes, "net.onnx"); });
 }
@@ -38,36 +26,6 @@ std::string parsing(const std::string &bytes) {
 /// Of a file of tests/graph/onnx, read whole.
 std::string reading(const fs::path &file, const ImportOptions &options = {}) {
   return message([&] { read_onnx(file, operators(), options); });
-}
-
-Node node(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs, std::string name) {
-  Node result;
-  result.name = std::move(name);
-  result.type = std::move(type);
-  result.inputs = std::move(inputs);
-  result.outputs = std::move(outputs);
-  return result;
-}
-
-Blob weights(const std::string &name, std::vector<std::int64_t> dims) {
-  Blob blob{name, DataType::kFloat, std::move(dims), {}};
-  blob.bytes.assign(blob.elements() * 4, '\x3f'); // 0.747
-  return blob;
-}
-
-/// y of x [n, 3, 8, 8] by the nodes.
-Model model_of(std::vector<Node> nodes, std::vector<Blob> initializers = {}, DataType type = DataType::kFloat) {
-  Model model;
-  model.opsets[""] = 13;
-  model.nodes = std::move(nodes);
-  model.inputs = {{"x", type, std::vector<Dimension>{{0, "n"}, {3, ""}, {8, ""}, {8, ""}}}};
-  model.outputs = {{"y", DataType::kFloat, std::nullopt}};
-  model.initializers = std::move(initializers);
-  return model;
-}
-
-std::string importing(Model model, const ImportOptions &options = {}) {
-  return message([&] { import_model(std::move(model), "net.onnx", operators(), options); });
 }
 
 TEST(OnnxFiles, AreTruncatedOrNone) {
@@ -351,6 +309,14 @@ std::string learned(const Model &model, const ImportOptions &options = {}) {
   for (const Tensor &tensor : import_model(model, "net.onnx", operators(), options).tensors)
     if (tensor.role == Role::kParameter && !tensor.frozen) names += tensor.name;
   return names;
+}
+
+/// A table of small whole numbers is none of waves.
+TEST(OnnxGraphs, ReadTablesOfBytes) {
+  const Blob table{"w", DataType::kInt8, {1024, 4096}, std::string(std::size_t{1} << 22U, '\1')};
+  EXPECT_EQ(importing(model_of({node("Gather", {"w", "x"}, {"y"}, "")}, {table}, DataType::kInt64)),
+            "net.onnx: nothing is computed: all outputs are whole numbers or truth values that follow from the inputs "
+            "alone");
 }
 
 /// A scale of each channel is learned and a table of pixels is not, with dimensions of 1 that a node gives them.
