@@ -206,6 +206,9 @@ private:
       value.dims = input.dims;
       if (value.kind == Kind::kReal) {
         add_real_input(value);
+      } else if (input.value) {
+        value.order = plain_order(value.rank());
+        value.literal = std::make_shared<Literal>(Literal{input.info->type, value.dims, {*input.value}});
       } else {
         value.order = plain_order(value.rank());
         value.tensor = builder_.input(name, ElementType::kInt32, shape_of(builder_, name, value.dims));

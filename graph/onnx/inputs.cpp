@@ -5,9 +5,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace gradweave::graph::onnx {
 namespace {
+
+/// Without a size of its own; some exporters write -1.
+bool is_symbolic(const Dimension &dim) { return dim.size <= 0; }
+
+/// Where an input has its batch: a symbolic dimension that is called so, else the first one.
+std::size_t batch_axis(const std::vector<Dimension> &dims) {
+  const auto named = std::find_if(dims.begin(), dims.end(), [](const Dimension &dim) {
+    std::string symbol = dim.symbol;
+    std::transform(symbol.begin(), symbol.end(), symbol.begin(), [](unsigned char c) { return std::tolower(c); });
+    return is_symbolic(dim) && symbol.find("batch") != std::string::npos;
+  });
+  return named == dims.end() ? 0 : static_cast<std::size_t>(named - dims.begin());
+}
 
 class Sizes {
 public:
@@ -31,12 +45,14 @@ private:
   [[noreturn]] void fail(std::string_view message) const { throw GraphError(fmt::format("{}: {}", file_, message)); }
 
   void find_batch() {
-    for (const InputSizes &input : inputs_)
-      if (input.info->dims && !input.info->dims->empty() && input.info->dims->front().size == 0) {
-        has_batch_ = true;
-        const std::string &symbol = input.info->dims->front().symbol;
-        if (options_.dims.find(symbol) == options_.dims.end() && !symbol.empty()) batch_symbols_.insert(symbol);
-      }
+    for (const InputSizes &input : inputs_) {
+      if (!input.info->dims || input.info->dims->empty()) continue;
+      const Dimension &batch = input.info->dims->at(batch_axis(*input.info->dims));
+      if (!is_symbolic(batch)) continue;
+      has_batch_ = true;
+      if (options_.dims.find(batch.symbol) == options_.dims.end() && !batch.symbol.empty())
+        batch_symbols_.insert(batch.symbol);
+    }
     if (options_.batch && !has_batch_)
       fail("--batch: no input has a symbolic first dimension; export the model with a dynamic batch (dynamic_axes)");
   }
@@ -45,22 +61,26 @@ private:
     if (!input.info->dims) fail(fmt::format("input '{}' has no shape; export the model with one", input.info->name));
     const std::vector<Dimension> &dims = *input.info->dims;
     for (std::size_t axis = 0; axis < dims.size(); ++axis)
-      input.dims.push_back(size(input.info->name, axis, dims[axis]));
+      input.dims.push_back(size(input.info->name, axis, dims[axis], axis == batch_axis(dims)));
+    const auto given = options_.dims.find(input.info->name);
+    if (given == options_.dims.end() || is_real(input.info->type)) return;
+    if (std::any_of(input.dims.begin(), input.dims.end(), [](std::int64_t dim) { return dim != 1; })) return;
+    used_.insert(given->first);
+    input.value = given->second;
   }
 
-  std::int64_t size(const std::string &input, std::size_t axis, const Dimension &dim) {
+  std::int64_t size(const std::string &input, std::size_t axis, const Dimension &dim, bool is_batch) {
     constexpr std::int64_t kMost = std::int64_t{1} << 31U;
     const std::string place = fmt::format("{}.{}", input, axis);
-    std::int64_t size = dim.size;
+    std::int64_t size = is_symbolic(dim) ? 0 : dim.size;
     for (const std::string &name : {dim.symbol, place})
       if (const auto given = options_.dims.find(name); given != options_.dims.end() && !name.empty()) {
-        if (dim.size > 0)
+        if (!is_symbolic(dim))
           fail(fmt::format("--set net.{}: dimension {} of input '{}' is fixed to {}", name, axis, input, dim.size));
         used_.insert(name);
         size = given->second;
       }
-    const bool of_batch = axis == 0 || batch_symbols_.count(dim.symbol) != 0;
-    if (size == 0 && of_batch) size = options_.batch.value_or(1);
+    if (size == 0 && (is_batch || batch_symbols_.count(dim.symbol) != 0)) size = options_.batch.value_or(1);
     if (size == 0)
       fail(fmt::format("dimension {} of input '{}' is symbolic{}; give its size: --set net.{}=N", axis, input,
                        dim.symbol.empty() ? "" : fmt::format(" ('{}')", dim.symbol),
@@ -73,7 +93,9 @@ private:
   void check_all_used() const {
     for (const auto &[name, size] : options_.dims)
       if (used_.count(name) == 0)
-        fail(fmt::format("--set net.{}: no input has a symbolic dimension of that name", name));
+        fail(fmt::format("--set net.{}: no input has a symbolic dimension of that name, and none of that name is a "
+                         "single whole number",
+                         name));
   }
 
   const Model &model_;

@@ -197,7 +197,9 @@ TEST(OnnxGraphs, HaveSizes) {
   options.batch = 4;
   EXPECT_EQ(importing(model, options), "nothing is wrong");
   options.dims = {{"m", 4}};
-  EXPECT_EQ(importing(model, options), "net.onnx: --set net.m: no input has a symbolic dimension of that name");
+  EXPECT_EQ(importing(model, options),
+            "net.onnx: --set net.m: no input has a symbolic dimension of that name, and none of that "
+            "name is a single whole number");
   options.dims = {{"x.1", 4}};
   EXPECT_EQ(importing(model, options), "net.onnx: --set net.x.1: dimension 1 of input 'x' is fixed to 3");
   options.dims = {};
@@ -218,6 +220,20 @@ TEST(OnnxGraphs, HaveSizes) {
             "net.onnx: dimension 3 of input 'x' is symbolic; give its size: --set net.x.3=N");
   model.inputs[0].dims.reset();
   EXPECT_EQ(importing(model), "net.onnx: input 'x' has no shape; export the model with one");
+}
+
+TEST(OnnxGraphs, HaveABatchByItsName) {
+  Model model = model_of({node("Relu", {"x"}, {"y"}, "relu")});
+  model.inputs[0].dims = std::vector<Dimension>{{-1, ""}, {0, "Batch_size"}, {8, ""}};
+  EXPECT_EQ(importing(model), "net.onnx: dimension 0 of input 'x' is symbolic; give its size: --set net.x.0=N");
+  ImportOptions options;
+  options.dims = {{"x.0", 5}};
+  options.batch = 2;
+  const auto shape = [&] { return import_model(model, "net.onnx", operators(), options).tensors[0].shape; };
+  EXPECT_EQ(shape(), (Shape{5, 2, 8}));
+  model.inputs[0].dims = std::vector<Dimension>{{-1, ""}, {3, ""}}; // as Paddle writes it
+  options.dims = {};
+  EXPECT_EQ(shape(), (Shape{2, 3}));
 }
 
 TEST(OnnxNodes, HaveInputsThatFit) {
