@@ -187,9 +187,15 @@ Value Placement::part(const Value &value, std::size_t at) {
   result.name = fmt::format("{}.{}", value.name, at);
   result.dims[0] = 1;
   const Value whole = with_blob(value);
-  if (whole.blob == nullptr || whole.order != plain_order(value.rank()))
-    build_.fail(
-        fmt::format("'{}' must be an initializer: each of its {} parts is a parameter", value.name, value.dims[0]));
+  if (whole.blob == nullptr || whole.order != plain_order(value.rank())) {
+    const auto begin = static_cast<std::int64_t>(at);
+    result.tensor =
+        build_.add("Slice", {plain(value)}, {{"starts", Dims{begin}}, {"ends", Dims{begin + 1}}, {"axes", Dims{0}}},
+                   build_.fresh(result.name));
+    result.order = plain_order(value.rank());
+    result.blob = nullptr;
+    return result;
+  }
   Blob part{result.name, whole.blob->type, result.dims, {}, whole.blob->external, whole.blob->fill};
   const std::size_t bytes = whole.blob->bytes.size() / static_cast<std::size_t>(value.dims[0]);
   part.bytes = whole.blob->bytes.substr(at * bytes, bytes);

@@ -78,7 +78,8 @@ public:
   /// A parameter, of a blob; a constant, of a literal; of a tensor, what it takes to arrange it so. `initial`: of a
   /// parameter in a fresh network; empty: the value is no layer's weight by itself.
   TensorId arranged(const Value &value, const Arrangement &arrangement, const std::string &initial);
-  /// Index `at` of the first dimension, which stays as a 1: of a blob, a parameter of its own.
+  /// Index `at` of the first dimension, which stays as a 1: of a blob, a parameter of its own; of what is computed, a
+  /// slice.
   Value part(const Value &value, std::size_t at);
   /// The value as running averages.
   TensorId state(const Value &value, const std::string &initial);
