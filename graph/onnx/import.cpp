@@ -1,6 +1,7 @@
 #include "graph/onnx/import.hpp"
 
 #include "graph/build/builder.hpp"
+#include "graph/onnx/branch.hpp"
 #include "graph/onnx/buffers.hpp"
 #include "graph/onnx/file/read_model.hpp"
 #include "graph/onnx/fold/fold.hpp"
@@ -38,7 +39,6 @@ std::string_view remedy_for(const Node &node) {
       {"DynamicQuantize", "; export the model before it is quantised, or with QDQ"},
       {"MatMulInteger", "; export the model before it is quantised, or with QDQ"},
       {"ConvInteger", "; export the model before it is quantised, or with QDQ"},
-      {"If", "; export without control flow, for shapes that are known"},
       {"Loop", "; export without control flow, unrolled"},
       {"Scan", "; export without control flow, unrolled"},
       {"TensorScatter", "; it updates a cache of keys: export the network as it trains, without one"}};
@@ -70,7 +70,8 @@ public:
     known_.emplace(builder_, model_, images_among(model_), find_frozen());
   }
 
-  Graph run(ShapeReport *shapes) {
+  /// Nothing: an If stands in the way, whose branch() is to be taken first.
+  std::optional<Graph> run(ShapeReport *shapes) {
     find_producers();
     find_results();
     find_needed();
@@ -78,8 +79,11 @@ public:
     for (const Blob &blob : model_.initializers)
       add_value(known_->value_of(blob.name, blob));
     add_inputs();
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
-      if (needed_[i]) import_node(model_.nodes[i]);
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
+      if (!needed_[i]) continue;
+      if (decides(model_.nodes[i])) return std::nullopt;
+      import_node(model_.nodes[i]);
+    }
     add_results(builder_, placement_, *known_, values_, results_, !options_.until.empty(), file_);
     note_quantisation();
     if (shapes != nullptr)
@@ -88,6 +92,9 @@ public:
     verify(graph_);
     return std::move(graph_);
   }
+
+  /// An If, by what it computes, and its condition.
+  const std::pair<std::string, bool> &branch() const { return branch_; }
 
 private:
   [[noreturn]] void fail(std::string_view message) const { throw GraphError(fmt::format("{}: {}", file_, message)); }
@@ -244,6 +251,16 @@ private:
     }
   }
 
+  /// Whether the node is an If with a known condition.
+  bool decides(const Node &node) {
+    if (node.type != "If" || !node.domain.empty() || node.inputs.size() != 1) return false;
+    const auto condition = values_.find(node.inputs[0]);
+    if (condition == values_.end() || !condition->second.known() || condition->second.literal->size() != 1)
+      return false;
+    branch_ = {first_output(node), condition->second.literal->number(0) != 0};
+    return true;
+  }
+
   void import_node(const Node &node) {
     check_inputs(node);
     const NodeView of = view(node);
@@ -253,7 +270,9 @@ private:
     if (known_->give(import)) return;
     if (moves_truths(import)) return import_moved_truths(import);
     const TableEntry *entry = find_importer(node.type);
-    if (entry == nullptr) of.fail("depends on the data; it is computed only of what is known from the file");
+    if (entry == nullptr)
+      of.fail("depends on the data; it is computed only of what is known from the file; --until NODE ends the network "
+              "before it");
     for (const std::string &input : node.inputs)
       if (const auto value = values_.find(input); value != values_.end()) known_->take_from_host(value->second);
     entry->import(import);
@@ -338,6 +357,7 @@ private:
   std::deque<std::vector<Node>> expanded_; ///< what nodes of the file stand for
   Expand expand_ = [this](std::vector<Node> nodes) { expand(std::move(nodes)); };
   std::vector<bool> needed_;
+  std::pair<std::string, bool> branch_;
   ReadNames read_;
 };
 
@@ -345,7 +365,12 @@ private:
 
 Graph import_model(Model model, const std::filesystem::path &file, const OperatorSet &operators,
                    const ImportOptions &options, ShapeReport *shapes) {
-  return NetworkImport(std::move(model), file, operators, options).run(shapes);
+  while (has_branches(model.nodes)) {
+    NetworkImport import(model, file, operators, options);
+    if (std::optional<Graph> graph = import.run(shapes)) return std::move(*graph);
+    take_branch(model, import.branch().first, import.branch().second, file.string());
+  }
+  return *NetworkImport(std::move(model), file, operators, options).run(shapes);
 }
 
 Graph read_onnx(const std::filesystem::path &file, const OperatorSet &operators, const ImportOptions &options,

@@ -37,6 +37,7 @@ private:
     const Function *function = function_of(node);
     if (function == nullptr) {
       if (result_.size() == kMostNodes) fail(node, "functions make more than 2^20 nodes");
+      inline_branches(node);
       result_.push_back(std::move(node));
       return;
     }
@@ -64,6 +65,18 @@ private:
         result_.push_back({prefix, "Identity", {}, {values[name]}, {node.outputs[o]}, {}});
   }
 
+  /// Calls of functions in the branches of an If.
+  void inline_branches(Node &node) {
+    for (auto &[name, attribute] : node.attributes)
+      if (const auto *branch = std::get_if<std::shared_ptr<Branch>>(&attribute)) {
+        Inliner inner(functions_, file_);
+        inner.open_ = open_;
+        inner.calls_ = calls_;
+        (*branch)->nodes = inner.run(std::move((*branch)->nodes));
+        calls_ = inner.calls_;
+      }
+  }
+
   static void rename_output(const Function &function, std::size_t o, const std::string &name,
                             std::map<std::string, std::string> &values) {
     if (std::find(function.inputs.begin(), function.inputs.end(), function.outputs[o]) == function.inputs.end())
@@ -85,9 +98,21 @@ private:
         node.attributes[attribute] = fallback->second;
     }
     node.references.clear();
-    for (auto *const list : {&node.inputs, &node.outputs})
-      for (std::string &name : *list)
-        if (!name.empty()) name = values.try_emplace(name, fmt::format("{}/{}", prefix, name)).first->second;
+    const auto rename = [&](std::string &name) {
+      if (!name.empty()) name = values.try_emplace(name, fmt::format("{}/{}", prefix, name)).first->second;
+    };
+    std::for_each(node.inputs.begin(), node.inputs.end(), rename);
+    std::for_each(node.outputs.begin(), node.outputs.end(), rename);
+    for (auto &[name, attribute] : node.attributes) {
+      auto *const branch = std::get_if<std::shared_ptr<Branch>>(&attribute);
+      if (branch == nullptr) continue;
+      *branch = std::make_shared<Branch>(**branch); // each call has its own
+      for (Blob &blob : (*branch)->initializers)
+        rename(blob.name);
+      for (Node &own : (*branch)->nodes)
+        own = bound(own, call, function, prefix, values);
+      std::for_each((*branch)->outputs.begin(), (*branch)->outputs.end(), rename);
+    }
     return node;
   }
 

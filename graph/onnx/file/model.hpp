@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,8 +55,10 @@ struct Blob {
   std::uint64_t elements() const; ///< as check_blob() allows them
 };
 
-using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
-                                    Blob, std::monostate>; ///< monostate: of a kind that nothing here takes
+struct Branch;
+using AttributeValue =
+    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, Blob,
+                 std::shared_ptr<Branch>, std::monostate>; ///< monostate: nothing takes its kind
 
 struct Node {
   std::string name; ///< may be empty
@@ -64,6 +67,13 @@ struct Node {
   std::map<std::string, AttributeValue, std::less<>> attributes;
   std::map<std::string, std::string> references = {}; ///< attributes that a function's caller gives, by their names
   std::int64_t opset = 0;                             ///< 0: the model's
+};
+
+/// What an If computes in one of its two cases; it may read any value that the If could.
+struct Branch {
+  std::vector<Node> nodes;
+  std::vector<Blob> initializers;
+  std::vector<std::string> outputs;
 };
 
 /// Nodes that stand for one node.

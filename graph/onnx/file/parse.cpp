@@ -34,12 +34,7 @@ public:
     model.name = graph.name();
     for (::onnx::FunctionProto &function : *proto.mutable_functions())
       model.functions.push_back(function_of(function));
-    if (graph.sparse_initializer_size() > 0) fail("field 'graph.sparse_initializer': sparse weights are not read");
-    for (::onnx::TensorProto &tensor : *graph.mutable_initializer()) {
-      Blob blob = blob_of(tensor);
-      check(blob, fmt::format("initializer '{}'", blob.name));
-      model.initializers.push_back(std::move(blob));
-    }
+    model.initializers = initializers_of(graph);
     for (::onnx::NodeProto &node : *graph.mutable_node())
       model.nodes.push_back(node_of(node));
     for (const ::onnx::ValueInfoProto &value : graph.input())
@@ -132,6 +127,26 @@ private:
     return blob;
   }
 
+  std::vector<Blob> initializers_of(::onnx::GraphProto &graph) const {
+    if (graph.sparse_initializer_size() > 0) fail("field 'graph.sparse_initializer': sparse weights are not read");
+    std::vector<Blob> blobs;
+    for (::onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+      blobs.push_back(blob_of(tensor));
+      check(blobs.back(), fmt::format("initializer '{}'", blobs.back().name));
+    }
+    return blobs;
+  }
+
+  std::shared_ptr<Branch> branch_of(::onnx::GraphProto &graph) const {
+    auto branch = std::make_shared<Branch>();
+    branch->initializers = initializers_of(graph);
+    for (::onnx::NodeProto &node : *graph.mutable_node())
+      branch->nodes.push_back(node_of(node));
+    for (const ::onnx::ValueInfoProto &value : graph.output())
+      branch->outputs.push_back(value.name());
+    return branch;
+  }
+
   AttributeValue value_of(::onnx::AttributeProto &attribute, const Node &node) const {
     switch (attribute.type()) {
     case ::onnx::AttributeProto::INT:
@@ -149,6 +164,9 @@ private:
       check(blob, fmt::format("{}: attribute '{}'", describe(node), attribute.name()));
       return blob;
     }
+    case ::onnx::AttributeProto::GRAPH:
+      if (node.type == "If" && node.domain.empty()) return branch_of(*attribute.mutable_g());
+      return std::monostate{};
     default:
       return std::monostate{};
     }

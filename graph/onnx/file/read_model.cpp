@@ -87,6 +87,18 @@ private:
 /// Of numbers that shapes may follow from, rather than weights.
 bool decides_shapes(const Blob &blob) { return blob.elements() <= 64; }
 
+/// Calls `read` with the tensors of a graph and of its branches.
+template <class Read> void each_blob(std::vector<Blob> &initializers, std::vector<Node> &nodes, const Read &read) {
+  for (Blob &blob : initializers)
+    read(blob);
+  for (Node &node : nodes)
+    for (auto &[name, value] : node.attributes)
+      if (auto *blob = std::get_if<Blob>(&value))
+        read(*blob);
+      else if (const auto *branch = std::get_if<std::shared_ptr<Branch>>(&value))
+        each_blob((*branch)->initializers, (*branch)->nodes, read);
+}
+
 } // namespace
 
 Model read_model(const fs::path &file, bool values) {
@@ -102,11 +114,7 @@ Model read_model(const fs::path &file, bool values) {
     else
       reader.require_within(blob);
   };
-  for (Blob &blob : model.initializers)
-    read(blob);
-  for (Node &node : model.nodes)
-    for (auto &[name, value] : node.attributes)
-      if (auto *blob = std::get_if<Blob>(&value)) read(*blob);
+  each_blob(model.initializers, model.nodes, read);
   return model;
 }
 

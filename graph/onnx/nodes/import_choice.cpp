@@ -3,12 +3,15 @@
 #include "graph/onnx/nodes/importers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <limits>
 
 namespace gradweave::graph::onnx {
 namespace {
+
+using Names = std::vector<std::string>;
 
 constexpr std::int64_t kMostChosen = 128; ///< each is a few ops over all of x
 
@@ -20,6 +23,17 @@ std::int64_t number_of(const NodeImport &node, std::size_t input, std::string_vi
 }
 
 } // namespace
+
+/// One whose condition is known has been replaced by its branch.
+void import_if(NodeImport &node) {
+  const Value &condition = node.in(0);
+  const Names inputs = condition.host == nullptr ? Names{} : inputs_of(*condition.host);
+  node.fail(fmt::format(
+      "its condition '{}' depends on {}, and only a branch that is known when the file is read is "
+      "taken; export without control flow{}",
+      condition.name, inputs.empty() ? "the data" : fmt::format("the input '{}'", fmt::join(inputs, "', '")),
+      inputs.empty() ? "" : fmt::format(", or give an input that is one number: --set net.{}=NUMBER", inputs.front())));
+}
 
 void import_arg_max(NodeImport &node) { // ArgMin, too: of negatives
   const Own x = own_plain(node);

@@ -106,6 +106,7 @@ void import_reduce(NodeImport &node); ///< ReduceMean, ReduceSum, ReduceMax, Red
 void import_cum_sum(NodeImport &node);
 
 // import_move.cpp
+void import_if(NodeImport &node);
 void import_identity(NodeImport &node);
 void import_reshape(NodeImport &node);
 void import_flatten(NodeImport &node);

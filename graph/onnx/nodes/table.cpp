@@ -64,6 +64,7 @@ constexpr TableEntry kImporters[] = {
     {"HardSwish", import_hard_swish, ""},
     {"Hardmax", import_hardmax, ""},
     {"Identity", import_identity, ""},
+    {"If", import_if, "its condition known: the branch takes its place"},
     {"InstanceNormalization", import_instance_normalization, ""},
     {"IsInf", import_function, ""},
     {"IsNaN", import_function, ""},

@@ -103,7 +103,7 @@ def write_expected(name, inputs, outputs):
         file.write("\n")
 
 
-def export(name, net, inputs, opset, batch=True, training=False):
+def export(name, net, inputs, opset, batch=True, training=False, fold=True):
     for module in net.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.running_mean.normal_(0, 0.3)
@@ -115,7 +115,7 @@ def export(name, net, inputs, opset, batch=True, training=False):
     names = [f"x{i}" for i in range(len(inputs))]
     torch.onnx.export(net, inputs, os.path.join(HERE, f"{name}.onnx"), opset_version=opset, input_names=names, output_names=["y"],
                       training=torch.onnx.TrainingMode.TRAINING if training else torch.onnx.TrainingMode.EVAL,
-                      do_constant_folding=not training, dynamic_axes={n: {0: "batch"} for n in names} if batch else None)
+                      do_constant_folding=fold and not training, dynamic_axes={n: {0: "batch"} for n in names} if batch else None)
     with torch.no_grad():
         wanted = net.double()(*[x.double() if x.is_floating_point() else x for x in inputs])
     write_expected(name, {n: rounded(x) for n, x in zip(names, inputs)}, {"y": rounded(wanted)})
@@ -369,6 +369,24 @@ def stripped():
     save("stripped", [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")], [w], [x], [y])
 
 
+def branches():
+    """An If by a shape, with weights of its own, in a function that is called twice."""
+    n = helper.make_node
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    v = drawn(3, 3)
+    wide = helper.make_graph([n("MatMul", ["x", "v"], ["m"])], "wide", [], [value("m")], [numpy_helper.from_array(v.astype(np.float32), "v")])
+    narrow = helper.make_graph([n("Add", ["x", "w"], ["m"])], "narrow", [], [value("m")])
+    body = [n("Shape", ["x"], ["s"]), n("Gather", ["s", "one"], ["width"]), n("Equal", ["width", "three"], ["c"]),
+            n("If", ["c"], ["h"], then_branch=wide, else_branch=narrow), n("Relu", ["h"], ["z"])]
+    layer = helper.make_function("own", "Layer", ["x", "w", "one", "three"], ["z"], body, [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)])
+    x, a, w = drawn(2, 3), drawn(3, 4), drawn(4)
+    nodes = [n("Layer", ["x", "w", "one", "three"], ["h"], domain="own", name="first"), n("MatMul", ["h", "a"], ["g"], name="product"),
+             n("Layer", ["g", "w", "one", "three"], ["y"], domain="own", name="second")]
+    relu = lambda z: np.maximum(z, 0)
+    outsiders("branches", nodes, {"a": a, "w": w, "one": np.array(1), "three": np.array(3)}, {"x": x},
+              relu(relu(x @ v) @ a + w), domains=["own"], functions=[layer])
+
+
 class Groups(nn.Module):
     """GroupNorm, whose InstanceNormalization has constants for scale and bias."""
 
@@ -396,6 +414,8 @@ def main():
     for make in (unread, whole, truths, light, rotary, old_forms, quantised, functions, attention_23, stripped):
         make()
     export("groups", Groups(), (torch.randn(2, 2, 5, 5),), 13)
+    export("unfolded", Recurrent(), (torch.randn(4, 2, 3),), 14, batch=False, fold=False)
+    branches()
 
 
 if __name__ == "__main__":
