@@ -11,6 +11,7 @@
 #include "graph/onnx/nodes/table.hpp"
 #include "graph/onnx/old_forms.hpp"
 #include "graph/onnx/patterns.hpp"
+#include "graph/onnx/quantised.hpp"
 #include "graph/onnx/results.hpp"
 
 #include <fmt/format.h>
@@ -35,10 +36,6 @@ std::string_view remedy_for(const Node &node) {
     std::string_view begin, text;
   };
   constexpr Remedy kRemedies[] = {
-      {"QLinear", "; export with QuantizeLinear and DequantizeLinear around real operators (QDQ)"},
-      {"DynamicQuantize", "; export the model before it is quantised, or with QDQ"},
-      {"MatMulInteger", "; export the model before it is quantised, or with QDQ"},
-      {"ConvInteger", "; export the model before it is quantised, or with QDQ"},
       {"Loop", "; export without control flow, unrolled"},
       {"Scan", "; export without control flow, unrolled"},
       {"TensorScatter", "; it updates a cache of keys: export the network as it trains, without one"}};
@@ -66,6 +63,7 @@ public:
         if (auto *blob = std::get_if<Blob>(&value)) blob->name = node.outputs.front();
     }
     renew_attributes(model_);
+    quantised_ = take_real_numbers(model_);
     recognise_patterns(model_.nodes, model_, options.until);
     known_.emplace(builder_, model_, images_among(model_), find_frozen());
   }
@@ -333,7 +331,7 @@ private:
     std::size_t count = 0;
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const Node &node = model_.nodes[i];
-      if (!needed_[i] || node.type != "QuantizeLinear") continue;
+      if (!needed_[i] || quantised_.count(first_output(node)) == 0) continue;
       ++count;
       if (std::count(results_.begin(), results_.end(), node.outputs.front()) != 0)
         fail(fmt::format("{}: its output '{}', whole numbers, is a result, and numbers are not rounded to so few; end "
@@ -341,7 +339,7 @@ private:
                          describe(node), node.outputs.front()));
     }
     if (count != 0)
-      graph_.notes.push_back(fmt::format("{} QuantizeLinear are left out: numbers are not rounded to so few", count));
+      graph_.notes.push_back(fmt::format("{} values are not quantised: numbers are not rounded to so few", count));
   }
 
   Model model_;
@@ -356,6 +354,7 @@ private:
   std::vector<std::string> results_;
   std::deque<std::vector<Node>> expanded_; ///< what nodes of the file stand for
   Expand expand_ = [this](std::vector<Node> nodes) { expand(std::move(nodes)); };
+  std::set<std::string> quantised_; ///< values that the file rounds to few
   std::vector<bool> needed_;
   std::pair<std::string, bool> branch_;
   ReadNames read_;

@@ -174,9 +174,9 @@ TEST(OnnxGraphs, NameOperatorsThatAreNotRead) {
   own.domain = {};
   own.type = "QLinearConv";
   EXPECT_EQ(importing(model_of({own})),
-            "net.onnx: node 'own' (QLinearConv), opset 13: the operator is not read; export with QuantizeLinear and "
-            "DequantizeLinear around real operators (QDQ); `gradweave models --operators` lists those that are, and "
-            "--until NODE ends the network before it");
+            "net.onnx: node 'own' (QLinearConv): is read of activations that the network quantises, with weights and "
+            "scales that the file has; export the model before it is quantised, or with QuantizeLinear and "
+            "DequantizeLinear around real operators (QDQ)");
 }
 
 /// Between real operators the rounding is left out; a result would be another one.

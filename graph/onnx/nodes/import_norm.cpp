@@ -177,6 +177,12 @@ void import_rms_normalization(NodeImport &node) {
                       : node.step("RMSNormalization", inputs, attributes, "rows")});
 }
 
+/// Those of the usual form have been replaced (quantised.hpp).
+void import_integers(NodeImport &node) {
+  node.fail("is read of activations that the network quantises, with weights and scales that the file has; export the "
+            "model before it is quantised, or with QuantizeLinear and DequantizeLinear around real operators (QDQ)");
+}
+
 void import_quantize(NodeImport &node) { node.give(node.real_in(0)); } // numbers stay as they are
 
 void import_dropout(NodeImport &node) {

@@ -107,6 +107,7 @@ void import_cum_sum(NodeImport &node);
 
 // import_move.cpp
 void import_if(NodeImport &node);
+void import_integers(NodeImport &node);
 void import_identity(NodeImport &node);
 void import_reshape(NodeImport &node);
 void import_flatten(NodeImport &node);

@@ -387,6 +387,47 @@ def branches():
               relu(relu(x @ v) @ a + w), domains=["own"], functions=[layer])
 
 
+def integers():
+    """Operators on quantised numbers, ONNX's and onnxruntime's; y is what real numbers give."""
+    n = helper.make_node
+    ms = lambda *node, **attributes: n(*node, domain="com.microsoft", **attributes)
+    x = drawn(2, 2, 4, 3)
+    whole = lambda *shape: torch.randint(-9, 10, shape).numpy().astype(np.int8)
+    w, v, p, q, r = whole(3, 2, 3, 1), whole(3, 4), whole(4, 2, 2, 1), whole(4, 5), whole(1, 5, 12)
+    own, bias = whole(1, 3, 12), np.array([9, -7, 0, 4], np.int32)
+    zw, zv, zp = whole(3), whole(4), whole(4)
+    weights = {"w": w, "v": v, "p": p, "q": q, "r": r, "own": own, "bias": bias, "zw": zw, "zv": zv, "zp": zp,
+               "sw": np.float32(0.125), "sv": np.float32(0.25), "sp": np.array([0.5, 0.25, 1, 0.125], np.float32), "sx": np.float32(0.0625),
+               "zero": np.uint8(128), "one": np.array([1], np.float32), "none": np.array([0], np.int8), "first": np.zeros((1, 2, 3), np.float32),
+               "half": np.float32(0.5), "row": np.array([-1, 10])}
+    nodes = [n("DynamicQuantizeLinear", ["x"], ["xq", "xs", "xz"], name="quantise"), n("ConvInteger", ["xq", "w", "xz", "zw"], ["ci"], pads=[1, 0, 1, 0]),
+             n("Cast", ["ci"], ["cf"], to=1), n("Mul", ["xs", "sw"], ["cs"]), n("Mul", ["cf", "cs"], ["c"], name="conv"),
+             n("QuantizeLinear", ["c", "sx", "zero"], ["cq"]), n("Transpose", ["cq"], ["ct"], perm=[0, 2, 3, 1]),
+             n("MatMulInteger", ["ct", "v", "zero", "zv"], ["mi"]), n("Cast", ["mi"], ["mf"], to=1), n("Mul", ["sx", "sv"], ["ms"]),
+             n("Mul", ["mf", "ms"], ["m"], name="product"), n("Transpose", ["m"], ["mt"], perm=[0, 3, 1, 2]),
+             n("Slice", ["mt", "zero1", "two1", "one1"], ["half2"]), n("QuantizeLinear", ["half2", "sx", "zero"], ["hq"]),
+             n("QLinearConv", ["hq", "sx", "zero", "p", "sp", "zp", "sx", "zero", "bias"], ["lc"], name="quantised_conv"),
+             ms("QLinearSigmoid", ["lc", "sx", "zero", "sx", "zero"], ["ls"]),
+             ms("QLinearAdd", ["lc", "sx", "zero", "ls", "sx", "zero", "sx", "zero"], ["la"], name="quantised_sum"),
+             n("Transpose", ["la"], ["lt"], perm=[0, 2, 3, 1]), n("QLinearMatMul", ["lt", "sx", "zero", "q", "half", "none0", "sx", "zero"], ["lm"]),
+             n("DequantizeLinear", ["lm", "sx", "zero"], ["d"]), n("Reshape", ["d", "steps"], ["steps9"]),
+             ms("DynamicQuantizeLSTM", ["steps9", "r", "own", "", "", "first", "first", "", "one", "none", "one", "none"], ["h"], hidden_size=3, name="lstm"),
+             ms("DynamicQuantizeMatMul", ["h", "last", "half", "none0", "few"], ["y"], name="last")]
+    last, few = whole(3, 2), drawn(2)
+    weights.update(zero1=np.array([0]), two1=np.array([2]), one1=np.array([1]), none0=np.int8(0), steps=np.array([9, 2, 5]), last=last, few=few)
+    del weights["row"]
+    c = F.conv2d(t(x), t((w - zw.reshape(3, 1, 1, 1).astype(int)) * 0.125), padding=(1, 0))
+    m = (c.permute(0, 2, 3, 1) @ t((v - zv.astype(int)) * 0.25)).permute(0, 3, 1, 2)
+    sp = weights["sp"].astype(float)
+    lc = F.conv2d(m[:, :2], t((p - zp.reshape(4, 1, 1, 1).astype(int)) * sp.reshape(4, 1, 1, 1)), t(bias * 0.0625 * sp))
+    d = ((lc + torch.sigmoid(lc)).permute(0, 2, 3, 1) @ t(q * 0.5)).reshape(9, 2, 5)
+    lstm = nn.LSTM(5, 3, bias=False).double()
+    gates = lambda a: t(a[0].T.astype(float)).reshape(4, 3, -1)[[0, 2, 3, 1]].reshape(12, -1)
+    lstm.weight_ih_l0.data, lstm.weight_hh_l0.data = gates(r), gates(own)
+    y = lstm(d)[0].detach()[:, None] @ t(last * 0.5) + t(few)
+    outsiders("integers", nodes, weights, {"x": x}, y.numpy(), domains=["com.microsoft"])
+
+
 class Groups(nn.Module):
     """GroupNorm, whose InstanceNormalization has constants for scale and bias."""
 
@@ -416,6 +457,7 @@ def main():
     export("groups", Groups(), (torch.randn(2, 2, 5, 5),), 13)
     export("unfolded", Recurrent(), (torch.randn(4, 2, 3),), 14, batch=False, fold=False)
     branches()
+    integers()
 
 
 if __name__ == "__main__":
