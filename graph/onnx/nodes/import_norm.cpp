@@ -37,6 +37,22 @@ bool trains(const NodeImport &node) {
 
 } // namespace
 
+namespace {
+
+/// What is away from the mean over the deviation, times the node's scale, plus its bias: inputs 1 and 2.
+void give_scaled(NodeImport &node, TensorId away, TensorId variance, std::int64_t channels, const Order &order) {
+  const TensorId epsilon = node.build.constant(node.build.fresh(first_output(node.node()) + ".epsilon"), {},
+                                               {node.real("epsilon", 1e-5)}, ElementType::kFp32);
+  const TensorId deviation = node.step("Sqrt", {node.step("Add", {variance, epsilon})}, {}, "deviation");
+  if (is_full_of(node.in(1), 1) && is_full_of(node.in(2), 0)) // as exporters write one that has no parameters
+    return node.give(node.last("Div", {away, deviation}), order);
+  const TensorId scale = vector_of(node, 1, channels, "ones"), bias = vector_of(node, 2, channels, "zeros");
+  const TensorId scaled = node.step("Mul", {node.step("Div", {away, deviation}), scale}, {}, "scaled");
+  node.give(node.last("Bias", {scaled, bias}), order);
+}
+
+} // namespace
+
 void import_batch_normalization(NodeImport &node) {
   const Value &x = node.real_in(0);
   if (x.rank() < 2)
@@ -46,6 +62,10 @@ void import_batch_normalization(NodeImport &node) {
   if (node.real_in(3).dims != Dims{channels} || node.real_in(4).dims != Dims{channels})
     node.fail(fmt::format("inputs 3 and 4, mean and variance, must be [{}]", channels));
   const TensorId tensor = node.place.in_order(x, order);
+  if (!trains(node) && node.in(3).tensor != kNone && node.in(4).tensor != kNone) { // statistics that are computed
+    const TensorId away = node.step("Sub", {tensor, node.place.plain(node.in(3))}, {}, "away");
+    return give_scaled(node, away, node.place.plain(node.in(4)), channels, order);
+  }
   const TensorId gamma = vector_of(node, 1, channels, "ones"), beta = vector_of(node, 2, channels, "zeros");
   const TensorId mean = node.place.state(node.in(3), "zeros"), variance = node.place.state(node.in(4), "ones");
   const double epsilon = node.real("epsilon", 1e-5);
@@ -77,14 +97,7 @@ void import_instance_normalization(NodeImport &node) {
   const TensorId away = node.step("Sub", {tensor, mean}, {}, "away");
   const TensorId variance =
       node.step("ReduceMean", {node.step("Mul", {away, away}, {}, "square")}, {{"axes", pixels}}, "variance");
-  const TensorId epsilon = node.build.constant(node.build.fresh(first_output(node.node()) + ".epsilon"), {},
-                                               {node.real("epsilon", 1e-5)}, ElementType::kFp32);
-  const TensorId deviation = node.step("Sqrt", {node.step("Add", {variance, epsilon})}, {}, "deviation");
-  if (is_full_of(node.in(1), 1) && is_full_of(node.in(2), 0)) // as exporters write one that has no parameters
-    return node.give(node.last("Div", {away, deviation}), order);
-  const TensorId scale = vector_of(node, 1, x.dims[1], "ones"), bias = vector_of(node, 2, x.dims[1], "zeros");
-  const TensorId scaled = node.step("Mul", {node.step("Div", {away, deviation}), scale}, {}, "scaled");
-  node.give(node.last("Bias", {scaled, bias}), order);
+  give_scaled(node, away, variance, x.dims[1], order);
 }
 
 namespace {

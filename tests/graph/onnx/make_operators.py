@@ -380,7 +380,15 @@ def rotations():
         case('RotaryEmbedding', [flat, inputs[0][ids], inputs[1][ids]], [y.swapaxes(1, 2).reshape(2, 3, 32)], num_heads=4, **attributes)
 
 
-for family in [crops, attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent, transposed_convolutions]:
+def computed_statistics():
+    x, scale, bias, mean, variance = real(2, 3, 2, 4), real(3), real(3), real(3), real(3, low=0.5, high=2)
+    each = lambda v: v.reshape(3, 1, 1)
+    y = (x - each(mean)) / np.sqrt(each(variance) + 1e-5) * each(scale) + each(bias)
+    case('BatchNormalization', [x, scale, bias, mean, variance], [y], known=[1, 2])
+    case('BatchNormalization', [x, np.ones(3), np.zeros(3), mean, variance], [(x - each(mean)) / np.sqrt(each(variance) + 1e-5)], known=[1, 2])
+
+
+for family in [crops, attentions, rotations, functions, reductions, choices, scatters, frames, losses, norms, products, pools, resizes, recurrent, transposed_convolutions, computed_statistics]:
     family()
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'operators.json'), 'w') as out:
     out.write('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]\n')
