@@ -59,6 +59,17 @@ TEST(OnnxFiles, LackValues) {
       "stripped of them; export the model with its weights");
 }
 
+/// Of whole numbers, too: quantised weights.
+TEST(OnnxFiles, MayBeWithoutTheFileOfTheirWeights) {
+  ImportOptions structure;
+  structure.values = false;
+  EXPECT_EQ(reading("tests/graph/onnx/left_behind.onnx", structure), "nothing is wrong");
+  EXPECT_EQ(
+      reading("tests/graph/onnx/left_behind.onnx"),
+      "tests/graph/onnx/left_behind.onnx: tensor 'w': cannot read 'weights.bin' beside the model: No such file or "
+      "directory");
+}
+
 TEST(OnnxFiles, HaveFunctionsThatEnd) {
   EXPECT_EQ(reading("tests/graph/onnx/recursion.onnx"),
             "tests/graph/onnx/recursion.onnx: node 'y/z' (own.Loop): its function calls itself, by others or at once; "

@@ -87,6 +87,12 @@ private:
 /// Of numbers that shapes may follow from, rather than weights.
 bool decides_shapes(const Blob &blob) { return blob.elements() <= 64; }
 
+/// Quantised weights and indices, where no values are asked for: zeros.
+bool may_be_zeros(const Blob &blob) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 28U;
+  return !is_real(blob.type) && !decides_shapes(blob) && blob.elements() <= kMost;
+}
+
 /// Calls `read` with the tensors of a graph and of its branches.
 template <class Read> void each_blob(std::vector<Blob> &initializers, std::vector<Node> &nodes, const Read &read) {
   for (Blob &blob : initializers)
@@ -109,10 +115,13 @@ Model read_model(const fs::path &file, bool values) {
   const auto read = [&](Blob &blob) {
     if (!blob.external) return;
     // Files that hold nothing but weights may be missing where no values are asked for.
-    if (values || !is_real(blob.type) || (decides_shapes(blob) && reader.is_there(blob)))
+    const bool optional = !values && (is_real(blob.type) || may_be_zeros(blob));
+    const bool wanted = !is_real(blob.type) || decides_shapes(blob);
+    if (!optional || (wanted && reader.is_there(blob)))
       reader.read(blob);
     else
       reader.require_within(blob);
+    if (may_be_zeros(blob) && blob.bytes.empty()) blob.bytes.resize(blob.elements() * bytes_of(blob.type));
   };
   each_blob(model.initializers, model.nodes, read);
   return model;

@@ -150,6 +150,16 @@ def external():
     write_expected("external", {"x": rounded(torch.tensor(x))}, {"y": rounded(torch.tensor(x @ w))})
 
 
+def left_behind():
+    """Weights of int8 whose file is missing."""
+    w = numpy_helper.from_array(np.ones((9, 8), np.int8), "w")
+    onnx.external_data_helper.set_external_data(w, "weights.bin", 0, 72)
+    w.ClearField("raw_data")
+    save("left_behind", [helper.make_node("DequantizeLinear", ["w", "s"], ["r"]), helper.make_node("MatMul", ["x", "r"], ["y"])],
+         [w, tensor("s", np.float32(0.5))], [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 9])],
+         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 8])])
+
+
 def broken():
     """Tensors that are not what they say, for the tests of errors."""
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 3]) for n in "xy")
@@ -449,6 +459,7 @@ def main():
     export("signal", Signal(), (torch.randn(2, 2, 11),), 11)
     export("training", Squeeze(), (torch.randn(3, 3, 4, 4),), 15, training=True)
     external()
+    left_behind()
     broken()
     shapes()
     torch.manual_seed(7)
