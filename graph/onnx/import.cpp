@@ -5,6 +5,7 @@
 #include "graph/onnx/buffers.hpp"
 #include "graph/onnx/file/read_model.hpp"
 #include "graph/onnx/fold/fold.hpp"
+#include "graph/onnx/fused.hpp"
 #include "graph/onnx/inputs.hpp"
 #include "graph/onnx/known.hpp"
 #include "graph/onnx/nodes/importers.hpp"
@@ -63,6 +64,7 @@ public:
         if (auto *blob = std::get_if<Blob>(&value)) blob->name = node.outputs.front();
     }
     renew_attributes(model_);
+    take_apart(model_);
     quantised_ = take_real_numbers(model_);
     recognise_patterns(model_.nodes, model_, options.until);
     known_.emplace(builder_, model_, images_among(model_), find_frozen());

@@ -172,9 +172,32 @@ Value layer_of_vector(NodeImport &node, const Value &x, const Value &vector) {
 
 } // namespace
 
-void import_matmul(NodeImport &node) {
-  const Value &a = node.real_in(0), &b = node.real_in(1);
+namespace {
+
+/// An operand, with its last two dimensions changed if the attribute says so.
+Value operand(NodeImport &node, std::size_t i, const char *turned) {
+  const Value &value = node.real_in(i);
+  if (node.integer(turned, 0) == 0 || value.rank() < 2) return value;
+  if (value.channels != 0) node.fail(fmt::format("attribute '{}' of a flattened image", turned));
+  Dims perm;
+  for (std::size_t axis = 0; axis < value.rank(); ++axis)
+    perm.push_back(static_cast<std::int64_t>(axis));
+  std::swap(perm[value.rank() - 1], perm[value.rank() - 2]);
+  return transposed(value, perm);
+}
+
+} // namespace
+
+void import_matmul(NodeImport &node) { // attributes: onnxruntime's
+  const Value a = operand(node, 0, "transA"), b = operand(node, 1, "transB");
   if (a.rank() == 0 || b.rank() == 0) node.fail("an input is a single number");
+  if (node.integer("transBatchA", 0) != 0 || node.integer("transBatchB", 0) != 0)
+    node.fail("attributes 'transBatchA' and 'transBatchB' are not taken");
+  if (const double alpha = node.real("alpha", 1); alpha != 1) {
+    if (a.rank() == 1 || b.rank() == 1) node.fail("attribute 'alpha' of a vector's product");
+    const Value product = matrix_product(node, a, b, false);
+    return node.give_like(node.last("Scale", {product.tensor}, {{"value", alpha}}), product);
+  }
   const bool row = a.rank() == 1, column = b.rank() == 1;
   if (!row && !column) return node.give(matrix_product(node, a, b, true));
   const Value left = row ? as_matrix(node, a, false) : a;

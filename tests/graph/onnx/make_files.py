@@ -438,6 +438,30 @@ def integers():
     outsiders("integers", nodes, weights, {"x": x}, y.numpy(), domains=["com.microsoft"])
 
 
+def fused():
+    """Operators that onnxruntime makes of several."""
+    n = helper.make_node
+    ms = lambda *node, **attributes: n(*node, domain="com.microsoft", **attributes)
+    x, w, g, v, u = drawn(2, 3, 4, 4), drawn(3, 3, 1, 1), drawn(4), drawn(4, 5), drawn(5, 4)
+    b, c, d = drawn(5), drawn(4), drawn(4, 4)
+    nodes = [ms("FusedConv", ["x", "w", "", "x"], ["f"], activation="LeakyRelu", activation_params=[0.25], name="conv"),
+             ms("SkipLayerNormalization", ["f", "x", "g", "c", "g"], ["l", "", "", "s"], epsilon=1e-5, name="norm"),
+             n("Slice", ["l", "zero", "four", "two"], ["cut"]), ms("FusedMatMul", ["cut", "s"], ["m"], transA=1, alpha=0.5, name="left"),
+             ms("FusedMatMul", ["m", "d"], ["k"], transB=1, name="right"), n("SimplifiedLayerNormalization", ["k", "g"], ["r"], epsilon=1e-5),
+             n("MatMul", ["r", "v"], ["h"]), ms("BiasGelu", ["h", "b"], ["e"]), n("MatMul", ["e", "u"], ["o"]), ms("FastGelu", ["o"], ["q"]),
+             ms("QuickGelu", ["q"], ["z"], alpha=1.702), ms("Gelu", ["z"], ["t"]), n("Reshape", ["t", "rows"], ["flat"]),
+             ms("FusedGemm", ["flat", "d", "c"], ["y"], transB=1, activation="Tanh", name="last")]
+    weights = {"w": w, "g": g, "c": c, "d": d, "v": v, "u": u, "b": b, "zero": np.array([0]), "four": np.array([4]), "two": np.array([2]),
+               "rows": np.array([-1, 4])}
+    f = F.leaky_relu(F.conv2d(t(x), t(w)) + t(x), 0.25)
+    s = f + t(x) + t(g)
+    k = (F.layer_norm(s, (4,), t(g), t(c)).transpose(2, 3) @ s * 0.5) @ t(d).T
+    r = k / torch.sqrt((k * k).mean(-1, keepdim=True) + 1e-5) * t(g)
+    q = F.gelu(F.gelu(r @ t(v) + t(b)) @ t(u), approximate="tanh")
+    y = torch.tanh(F.gelu(q * torch.sigmoid(1.702 * q)).reshape(-1, 4) @ t(d).T + t(c))
+    outsiders("fused", nodes, weights, {"x": x}, y.numpy(), 17, domains=["com.microsoft"])
+
+
 class Groups(nn.Module):
     """GroupNorm, whose InstanceNormalization has constants for scale and bias."""
 
@@ -469,6 +493,7 @@ def main():
     export("unfolded", Recurrent(), (torch.randn(4, 2, 3),), 14, batch=False, fold=False)
     branches()
     integers()
+    fused()
 
 
 if __name__ == "__main__":
