@@ -79,6 +79,10 @@ private:
         {"DynamicQuantizeMatMul", true, &Rewriter::dynamic_matmul},
         {"DynamicQuantizeLSTM", true, &Rewriter::lstm},
     };
+    if (quantises_bias(node)) {
+      put(node, "Identity", node.inputs);
+      return true;
+    }
     for (const Entry &entry : kEntries)
       if (node.type == entry.type && node.domain == (entry.microsoft ? "com.microsoft" : ""))
         return (this->*entry.rewrite)(node);
@@ -141,6 +145,23 @@ private:
     const Node &node = *found->second;
     if (node.type == "QuantizeLinear" || node.type == "DynamicQuantizeLinear") return &node;
     return keeps_scale(node.type) && !node.inputs.empty() ? quantiser_of(node.inputs[0]) : nullptr;
+  }
+
+  const Node *producer(const std::string &value, std::string_view type) const {
+    const auto found = producers_.find(value);
+    return found != producers_.end() && found->second->type == type ? found->second : nullptr;
+  }
+
+  /// Whether the node rounds a bias to steps of the scale that is found when the network runs: the Floor or the Cast
+  /// behind a Div by it.
+  bool quantises_bias(const Node &node) const {
+    const Node *const floor = node.type == "Cast" ? producer(input(node, 0), "Floor") : &node;
+    if (floor == nullptr || floor->type != "Floor") return false;
+    const Node *const quotient = producer(input(*floor, 0), "Div");
+    const Node *const scale = quotient == nullptr ? nullptr : producer(input(*quotient, 1), "Mul");
+    return scale != nullptr && std::any_of(scale->inputs.begin(), scale->inputs.end(), [this](const std::string &of) {
+             return producer(of, "DynamicQuantizeLinear") != nullptr;
+           });
   }
 
   bool dynamic_quantize(const Node &node) {

@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"truths", 0, 20, 0, 16}, Case{"light", 0, 12, 1, 62}, Case{"rotary", 0, 4, 0, 20},
                     Case{"old_forms", 0, 20, 1, 12}, Case{"quantised", 0, 5, 1, 30}, Case{"functions", 0, 4, 0, 20},
                     Case{"attention_23", 0, 34, 5, 64}, Case{"groups", 2, 17, 3, 126}, Case{"unfolded", 0, 297, 8, 193},
-                    Case{"branches", 0, 5, 0, 25}, Case{"integers", 0, 148, 0, 180}, Case{"fused", 0, 27, 3, 78}),
+                    Case{"branches", 0, 5, 0, 25}, Case{"integers", 0, 152, 0, 183}, Case{"fused", 0, 27, 3, 78}),
     [](const auto &file) { return file.param.name; });
 
 } // namespace

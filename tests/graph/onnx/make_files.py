@@ -411,7 +411,8 @@ def integers():
                "zero": np.uint8(128), "one": np.array([1], np.float32), "none": np.array([0], np.int8), "first": np.zeros((1, 2, 3), np.float32),
                "half": np.float32(0.5), "row": np.array([-1, 10])}
     nodes = [n("DynamicQuantizeLinear", ["x"], ["xq", "xs", "xz"], name="quantise"), n("ConvInteger", ["xq", "w", "xz", "zw"], ["ci"], pads=[1, 0, 1, 0]),
-             n("Cast", ["ci"], ["cf"], to=1), n("Mul", ["xs", "sw"], ["cs"]), n("Mul", ["cf", "cs"], ["c"], name="conv"),
+             n("Mul", ["xs", "sw"], ["cs"]), n("Div", ["cb", "cs"], ["cn"]), n("Floor", ["cn"], ["cr"]), n("Cast", ["cr"], ["cw"], to=6),
+             n("Reshape", ["cw", "column"], ["cc"]), n("Add", ["ci", "cc"], ["sum"]), n("Cast", ["sum"], ["cf"], to=1), n("Mul", ["cf", "cs"], ["c"], name="conv"),
              n("QuantizeLinear", ["c", "sx", "zero"], ["cq"]), n("Transpose", ["cq"], ["ct"], perm=[0, 2, 3, 1]),
              n("MatMulInteger", ["ct", "v", "zero", "zv"], ["mi"]), n("Cast", ["mi"], ["mf"], to=1), n("Mul", ["sx", "sv"], ["ms"]),
              n("Mul", ["mf", "ms"], ["m"], name="product"), n("Transpose", ["m"], ["mt"], perm=[0, 3, 1, 2]),
@@ -423,10 +424,10 @@ def integers():
              n("DequantizeLinear", ["lm", "sx", "zero"], ["d"]), n("Reshape", ["d", "steps"], ["steps9"]),
              ms("DynamicQuantizeLSTM", ["steps9", "r", "own", "", "", "first", "first", "", "one", "none", "one", "none"], ["h"], hidden_size=3, name="lstm"),
              ms("DynamicQuantizeMatMul", ["h", "last", "half", "none0", "few"], ["y"], name="last")]
-    last, few = whole(3, 2), drawn(2)
-    weights.update(zero1=np.array([0]), two1=np.array([2]), one1=np.array([1]), none0=np.int8(0), steps=np.array([9, 2, 5]), last=last, few=few)
+    last, few, cb = whole(3, 2), drawn(2), drawn(3)
+    weights.update(zero1=np.array([0]), two1=np.array([2]), one1=np.array([1]), none0=np.int8(0), steps=np.array([9, 2, 5]), last=last, few=few, cb=cb, column=np.array([1, 3, 1, 1]))
     del weights["row"]
-    c = F.conv2d(t(x), t((w - zw.reshape(3, 1, 1, 1).astype(int)) * 0.125), padding=(1, 0))
+    c = F.conv2d(t(x), t((w - zw.reshape(3, 1, 1, 1).astype(int)) * 0.125), t(cb), padding=(1, 0))
     m = (c.permute(0, 2, 3, 1) @ t((v - zv.astype(int)) * 0.25)).permute(0, 3, 1, 2)
     sp = weights["sp"].astype(float)
     lc = F.conv2d(m[:, :2], t((p - zp.reshape(4, 1, 1, 1).astype(int)) * sp.reshape(4, 1, 1, 1)), t(bias * 0.0625 * sp))
