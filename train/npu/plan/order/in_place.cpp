@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <optional>
 
 namespace gradweave::runtime::train {
@@ -27,7 +29,16 @@ struct Extent {
 class InPlace {
 public:
   InPlace(OpJobs &jobs, const std::vector<std::uint64_t> &addresses, const std::string &node)
-      : jobs_(jobs), addresses_(addresses), node_(node), masks_(jobs.programs.size()) {}
+      : jobs_(jobs), node_(node), masks_(jobs.programs.size()), sharing_(jobs.values.size()),
+        written_(jobs.values.size()) {
+    std::map<std::uint64_t, std::vector<std::size_t>> by_address; // tensors alone share places
+    for (std::size_t v = 0; v < jobs.values.size(); ++v)
+      if (jobs.values[v].tensor != graph::kNone) by_address[addresses[v]].push_back(v);
+    for (const auto &[address, values] : by_address)
+      for (const std::size_t v : values)
+        std::copy_if(values.begin(), values.end(), std::back_inserter(sharing_[v]),
+                     [v](std::size_t other) { return other != v; });
+  }
 
   void run() {
     const auto onto_itself = [this](const compiler::JobStep &step) {
@@ -46,8 +57,7 @@ public:
 private:
   /// Two values, in one place.
   bool share(std::size_t a, std::size_t b) const {
-    return a != b && addresses_[a] == addresses_[b] && jobs_.values[a].tensor != graph::kNone &&
-           jobs_.values[b].tensor != graph::kNone;
+    return std::find(sharing_[a].begin(), sharing_[a].end(), b) != sharing_[a].end();
   }
 
   void check(const VectorJob &job) {
@@ -58,13 +68,14 @@ private:
         if (share(job.operands[t].value, job.results[o].value) && !reads_before(job, t, o))
           fail(job.operands[t].value, job.results[o].value);
     for (const JobTile &result : job.results)
-      written_.push_back(extent_of(result, job));
+      written_[result.value].push_back(extent_of(result, job));
   }
 
   void check(const MoveJob &move) {
     refuse_overwritten({move.from, move.from_first, move.from_first + (move.rows - 1) * move.from_pitch + move.length});
     if (share(move.from, move.to)) fail(move.from, move.to);
-    written_.push_back({move.to, move.to_first, move.to_first + (move.rows - 1) * move.to_pitch + move.length});
+    written_[move.to].push_back(
+        {move.to, move.to_first, move.to_first + (move.rows - 1) * move.to_pitch + move.length});
   }
 
   static Extent extent_of(const JobTile &tile, const VectorJob &job) {
@@ -99,9 +110,9 @@ private:
 
   /// What is read may have been written by itself, not by another in its place.
   void refuse_overwritten(const Extent &read) const {
-    for (const Extent &written : written_)
-      if (share(read.value, written.value) && written.begin < read.end && read.begin < written.end)
-        fail(read.value, written.value);
+    for (const std::size_t value : sharing_[read.value])
+      for (const Extent &written : written_[value])
+        if (written.begin < read.end && read.begin < written.end) fail(read.value, value);
   }
 
   [[noreturn]] void fail(std::size_t read, std::size_t written) const {
@@ -112,10 +123,10 @@ private:
   }
 
   OpJobs &jobs_;
-  const std::vector<std::uint64_t> &addresses_;
   const std::string &node_;
-  std::vector<std::optional<Masks>> masks_; ///< by program, as far as they were asked for
-  std::vector<Extent> written_;
+  std::vector<std::optional<Masks>> masks_;       ///< by program, as far as they were asked for
+  std::vector<std::vector<std::size_t>> sharing_; ///< of each value: others in its place
+  std::vector<std::vector<Extent>> written_;      ///< of each value
 };
 
 } // namespace
