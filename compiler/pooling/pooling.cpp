@@ -142,29 +142,26 @@ std::vector<Range> even_parts(std::size_t all, std::size_t most) {
 /// The positions of an image, cut.
 class Cut {
 public:
-  Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu) : work_(&work), npu_(&npu) {
+  Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu)
+      : work_(&work), npu_(&npu), by_phases_(by_phases) {
     const Extent all = positions_of(work);
-    std::vector<Extent> largest(work.values.size(), Extent{0, 0});
     for (const Range &rows : even_parts(all.rows, size.rows))
-      for (const Range &cols : even_parts(all.cols, size.cols)) {
+      for (const Range &cols : even_parts(all.cols, size.cols))
         boxes_.push_back({rows, cols});
-        const WindowArea area = window_area(work, boxes_.back());
-        for (std::size_t v = 0; v < largest.size(); ++v) {
-          const Box &pixels = area.pixels[v];
-          if (pixels.empty()) continue;
-          largest[v] = {std::max(largest[v].rows, pixels.rows.size()), std::max(largest[v].cols, pixels.cols.size())};
-        }
-      }
-    layout_ = window_layout(work, largest, by_phases, npu.lanes());
-    for (const Extent &extent : largest)
-      most_ = std::max({most_, extent.rows, extent.cols * work.stride.cols * work.channels + npu.lanes()});
+    lay_out({middle()});
   }
 
-  bool fits() const { return layout_.rows <= place_rows(*npu_) && most_ <= kMostInField; }
+  /// Whether the middle area fits.
+  bool may_fit() const { return layout_.rows <= place_rows(*npu_) && most_ <= kMostInField; }
+  /// Whether all areas do: lays them out.
+  bool fits() {
+    lay_out(boxes_);
+    return may_fit();
+  }
 
   /// As if all areas were as the middle one.
   std::uint64_t cycles() const {
-    const Area area = area_of(0, boxes_[boxes_.size() / 2]);
+    const Area area = area_of(0, middle());
     std::uint64_t busy = 0, moving = 0;
     for (const AreaRun &run : area.runs)
       busy += kRunCycles + lane_cycles(work_->walks[run.program].program,
@@ -197,12 +194,31 @@ public:
   }
 
 private:
+  const Box &middle() const { return boxes_[boxes_.size() / 2]; }
+
+  /// Tiles as large as the largest of these boxes have them.
+  void lay_out(const std::vector<Box> &boxes) {
+    std::vector<Extent> largest(work_->values.size(), Extent{0, 0});
+    for (const Box &box : boxes) {
+      const WindowArea area = window_area(*work_, box);
+      for (std::size_t v = 0; v < largest.size(); ++v) {
+        const Box &pixels = area.pixels[v];
+        if (pixels.empty()) continue;
+        largest[v] = {std::max(largest[v].rows, pixels.rows.size()), std::max(largest[v].cols, pixels.cols.size())};
+      }
+    }
+    layout_ = window_layout(*work_, largest, by_phases_, npu_->lanes());
+    for (const Extent &extent : largest)
+      most_ = std::max({most_, extent.rows, extent.cols * work_->stride.cols * work_->channels + npu_->lanes()});
+  }
+
   Area area_of(std::size_t image, const Box &box) const {
     return AreaWriter(*work_, layout_, *npu_, image, window_area(*work_, box)).run();
   }
 
   const WindowWork *work_;
   const NpuConfig *npu_;
+  bool by_phases_;
   std::vector<Box> boxes_;
   WindowLayout layout_;
   std::size_t most_ = 0; ///< rows, elements side by side
@@ -230,9 +246,9 @@ std::optional<AreaPlan> pooling_areas(const graph::Graph &graph, const graph::Op
       for (const bool by_phases : {false, true}) {
         if (by_phases && work->stride.cols == 1) continue; // there is one
         Cut cut(*work, {rows, cols}, by_phases, npu);
-        if (!cut.fits()) continue;
+        if (!cut.may_fit()) continue;
         const std::uint64_t cycles = cut.cycles();
-        if (best.size() == kCuts && cycles >= best.back().first) continue;
+        if ((best.size() == kCuts && cycles >= best.back().first) || !cut.fits()) continue;
         const auto behind = std::find_if(best.begin(), best.end(), [&](const auto &b) { return cycles < b.first; });
         best.emplace(behind, cycles, std::move(cut));
         if (best.size() > kCuts) best.pop_back();
