@@ -1,6 +1,5 @@
 // AveragePool and its gradient.
-#include "graph/operators/loops/lines.hpp"
-#include "graph/operators/pool/window_walk.hpp"
+#include "graph/operators/pool/tap_walk.hpp"
 
 #include <fmt/format.h>
 
@@ -20,33 +19,74 @@ struct AverageTap {
 
 bool counts_padding(const Attributes &attributes) { return attributes.integer("count_include_pad") != 0; }
 
+/// So many taps make jobs that are too many for what they do.
+constexpr std::size_t kManyTaps = 2048;
+
 struct AveragePoolRun {
   /// As many taps at a time as a walk has operands, with the sum so far between; pixels whose windows have the same
   /// taps are one walk.
   template <class A> static void run(Kernel<A> &k) {
     const Convolution v = pool_window(k.attributes(), k.in_shape(0));
     const WalkValue sums = k.temporary(k.out_shape(0).elements());
-    for (const OutputSpan &rows : output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
-      for (const OutputSpan &cols : output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left))
-        add_windows(k, v, rows, cols, sums);
+    const auto rows = output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top);
+    const auto cols = output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left);
+    const bool by_taps = go_by_taps(v, rows, cols, kManyTaps);
+    if (by_taps) add_taps(k, v, rows, cols, sums);
+    for (const OutputSpan &row : rows)
+      for (const OutputSpan &col : cols)
+        if (by_taps)
+          divide(k, v, row, col, sums);
+        else
+          add_windows(k, v, row, col, sums, true);
   }
 
 private:
   template <class A>
+  static void add_taps(Kernel<A> &k, const Convolution &v, const std::vector<OutputSpan> &rows,
+                       const std::vector<OutputSpan> &cols, const WalkValue &sums) {
+    const WindowWalk pixels(v);
+    fill(k, pixels.walk(v.out_height(), v.out_width()), pixels.of_result(sums, 0, 0), 0);
+    for (std::size_t r = 0; r < v.kernel_height; ++r)
+      for (std::size_t c = 0; c < v.kernel_width; c += kTapsOfAWalk - 1)
+        for (const OutputSpan &row : of_taps(rows, r, r + 1))
+          for (const OutputSpan &col : of_taps(cols, c, c + kTapsOfAWalk - 1))
+            add_windows(k, v, row, col, sums, false);
+  }
+
+  /// One over the pixels that a window of the spans counts.
+  static double share_of(const Attributes &attributes, const Convolution &v, const OutputSpan &rows,
+                         const OutputSpan &cols) {
+    const std::size_t all = std::size_t{v.kernel_height} * v.kernel_width, taps = rows.taps() * cols.taps();
+    return 1.0 / static_cast<double>(counts_padding(attributes) ? all : taps);
+  }
+
+  template <class A>
+  static void divide(Kernel<A> &k, const Convolution &v, const OutputSpan &rows, const OutputSpan &cols,
+                     const WalkValue &sums) {
+    const WindowWalk pixels(v);
+    LineWalk walk = pixels.walk(rows.count, cols.count);
+    walk.in = {pixels.of_result(sums, rows.first, cols.first)};
+    walk.out = {pixels.of_result(output(0), rows.first, cols.first)};
+    const auto part = number<A>(share_of(k.attributes(), v, rows, cols));
+    walk_lines(k, walk, kAverageWork,
+               [=](auto &lines) { lines.loop([=](const auto &at) { at.out(0, A::mul(at.in(0), part)); }); });
+  }
+
+  /// `all`: the windows have no taps before and behind.
+  template <class A>
   static void add_windows(Kernel<A> &k, const Convolution &v, const OutputSpan &rows, const OutputSpan &cols,
-                          const WalkValue &sums) {
+                          const WalkValue &sums, bool all) {
     const WindowWalk pixels(v);
     std::vector<AverageTap> taps;
     for (std::size_t r = rows.tap; r < rows.end_tap; ++r)
       for (std::size_t c = cols.tap; c < cols.end_tap; ++c)
         taps.push_back({rows.first * v.stride_height + r - v.pad_top, cols.first * v.stride_width + c - v.pad_left, 0});
-    const std::size_t all = std::size_t{v.kernel_height} * v.kernel_width;
-    const auto part = number<A>(1.0 / static_cast<double>(counts_padding(k.attributes()) ? all : taps.size()));
-    for_tap_parts(taps.size(), [&](std::size_t begin, std::size_t count, bool last) {
+    const auto part = number<A>(share_of(k.attributes(), v, rows, cols));
+    for_tap_parts(taps.size(), [&](std::size_t begin, std::size_t count, bool ends) {
       LineWalk walk = pixels.walk(rows.count, cols.count);
       for (std::size_t t = begin; t < begin + count; ++t)
         walk.in.push_back(pixels.of_image(input(0), taps[t].row, taps[t].col));
-      const bool goes_on = begin > 0;
+      const bool goes_on = begin > 0 || !all, last = ends && all;
       if (goes_on) walk.in.push_back(pixels.of_result(sums, rows.first, cols.first));
       walk.out = {pixels.of_result(last ? output(0) : sums, rows.first, cols.first)};
       walk_lines(k, walk, kAverageWork * count, [=](auto &lines) {
@@ -100,18 +140,61 @@ struct AveragePoolGradientRun {
     const WalkValue sums = k.temporary(k.out_shape(0).elements());
     const auto rows = input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top);
     const auto cols = input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left);
-    for_rectangles(
-        alike_spans(rows, v.stride_height, high), alike_spans(cols, v.stride_width, wide),
-        [&](const InputSpan &row, const InputSpan &col) {
-          std::vector<AverageTap> windows;
-          for (const InputSpan::Reader &r : row.readers)
-            for (const InputSpan::Reader &c : col.readers)
-              windows.push_back({r.output, c.output, 1.0 / static_cast<double>(high[r.output] * wide[c.output])});
-          add_shares(k, v, row, col, windows, sums);
-        });
+    const auto alike_rows = alike_spans(rows, v.stride_height, high),
+               alike_cols = alike_spans(cols, v.stride_width, wide);
+    if (go_by_taps(v, alike_rows, alike_cols, kManyTaps)) return add_taps(k, v, high, wide, sums);
+    for_rectangles(alike_rows, alike_cols, [&](const InputSpan &row, const InputSpan &col) {
+      std::vector<AverageTap> windows;
+      for (const InputSpan::Reader &r : row.readers)
+        for (const InputSpan::Reader &c : col.readers)
+          windows.push_back({r.output, c.output, 1.0 / static_cast<double>(high[r.output] * wide[c.output])});
+      add_shares(k, v, row, col, windows, sums);
+    });
   }
 
 private:
+  /// `high`, `wide`: pixels that windows count along each axis. Shares are values as the windows' own, each of some
+  /// rows and columns alike.
+  template <class A>
+  static void add_taps(Kernel<A> &k, const Convolution &v, const std::vector<std::size_t> &high,
+                       const std::vector<std::size_t> &wide, const WalkValue &sums) {
+    const WindowWalk pixels(v);
+    const WalkValue shares = k.temporary(k.in_shape(0).elements());
+    for (std::size_t row = 0, end_row = 0; row < high.size(); row = end_row) {
+      end_row = end_of_equal(high, row);
+      for (std::size_t col = 0, end_col = 0; col < wide.size(); col = end_col) {
+        end_col = end_of_equal(wide, col);
+        fill(k, pixels.walk(end_row - row, end_col - col), pixels.of_result(shares, row, col),
+             1.0 / static_cast<double>(high[row] * wide[col]));
+      }
+    }
+    sum_by_taps(k, v, sums, 2, [&](const InputSpan &row, const InputSpan &col) {
+      LineWalk walk = pixels.walk(row.count, col.count);
+      for (const InputSpan::Reader &reader : col.readers) {
+        walk.in.push_back(pixels.of_result(input(0), row.readers[0].output, reader.output));
+        walk.in.push_back(pixels.of_result(shares, row.readers[0].output, reader.output));
+      }
+      walk.out = {pixels.of_image(sums, row.first, col.first)};
+      walk.in.push_back(walk.out[0]);
+      const std::size_t count = col.readers.size();
+      walk_lines(k, walk, kAverageWork * count, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto sum = at.in(2 * count);
+          for (std::size_t w = 0; w < count; ++w)
+            sum = A::fma(at.in(2 * w), at.in(2 * w + 1), sum);
+          at.out(0, sum);
+        });
+      });
+    });
+  }
+
+  /// The first place behind `begin` that has another number.
+  static std::size_t end_of_equal(const std::vector<std::size_t> &numbers, std::size_t begin) {
+    const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto end = std::find_if(from, numbers.end(), [from](std::size_t n) { return n != *from; });
+    return static_cast<std::size_t>(end - numbers.begin());
+  }
+
   /// Shares of the windows that pixels lie in, ascending, as many at a time as a walk has operands.
   template <class A>
   static void add_shares(Kernel<A> &k, const Convolution &v, const InputSpan &rows, const InputSpan &cols,

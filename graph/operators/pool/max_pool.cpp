@@ -1,6 +1,5 @@
 // MaxPool and its gradient.
-#include "graph/operators/loops/lines.hpp"
-#include "graph/operators/pool/window_walk.hpp"
+#include "graph/operators/pool/tap_walk.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,11 +15,20 @@ struct Tap {
   std::size_t number = 0;       ///< in its window
 };
 
+struct OutputSpans {
+  std::vector<OutputSpan> rows, cols;
+
+  explicit OutputSpans(const Convolution &v)
+      : rows(output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top)),
+        cols(output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left)) {}
+};
+
 /// Calls visit(rows, columns, taps) for rectangles of output pixels whose windows have the same taps: two spans, and
 /// the taps ascending.
 template <typename Visit> void for_output_spans(const Convolution &v, Visit visit) {
-  for (const OutputSpan &rows : output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
-    for (const OutputSpan &cols : output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left)) {
+  const OutputSpans spans(v);
+  for (const OutputSpan &rows : spans.rows)
+    for (const OutputSpan &cols : spans.cols) {
       std::vector<Tap> taps;
       for (std::size_t r = rows.tap; r < rows.end_tap; ++r)
         for (std::size_t c = cols.tap; c < cols.end_tap; ++c)
@@ -30,6 +38,31 @@ template <typename Visit> void for_output_spans(const Convolution &v, Visit visi
     }
 }
 
+/// Whether the largest of each row of a window come first, then the largest of these: the first row that has the
+/// largest has the first of them. With wide padding there are many spans, and every two of them are a rectangle. A
+/// stride makes them few.
+bool go_by_axis(const Convolution &v) {
+  constexpr std::size_t kTimes = 4; // fewer walks, nearly
+  const OutputSpans spans(v);
+  const std::size_t high = taps_of(spans.rows), wide = taps_of(spans.cols);
+  return v.stride_height == 1 && v.stride_width == 1 && high * wide > kTimes * (high + wide);
+}
+
+/// Windows of a row each, which give an image of as many rows.
+Convolution rows_of_windows(Convolution v) {
+  v.kernel_height = 1;
+  v.pad_top = v.pad_bottom = 0;
+  return v;
+}
+
+/// Windows of a column each in what these give.
+Convolution columns_of_rows(Convolution v) {
+  v.width = v.out_width();
+  v.kernel_width = 1;
+  v.pad_left = v.pad_right = 0;
+  return v;
+}
+
 /// The first NaN wins, else the first of the largest: x takes the place of what is the largest so far, as `next` of
 /// `now`.
 template <class A, class V> V larger_of(const V &largest, const V &x, const V &now, const V &next) {
@@ -37,31 +70,52 @@ template <class A, class V> V larger_of(const V &largest, const V &x, const V &n
 }
 
 struct MaxPoolRun {
-  /// As many taps at a time as a walk has operands, with the largest so far between.
   template <class A> static void run(Kernel<A> &k) {
     const Convolution v = pool_window(k.attributes(), k.in_shape(0));
-    const WindowWalk pixels(v);
     const WalkValue largest = k.temporary(k.out_shape(0).elements());
+    if (!go_by_axis(v)) return take_windows(k, v, input(0), largest, output(0));
+    const Convolution rows = rows_of_windows(v);
+    const WalkValue of_rows = k.temporary(result_shape(rows).elements());
+    take_windows(k, rows, input(0), of_rows, of_rows);
+    take_windows(k, columns_of_rows(v), of_rows, largest, output(0));
+  }
+
+private:
+  template <class A>
+  static void take_windows(Kernel<A> &k, const Convolution &v, const WalkValue &image, const WalkValue &so_far,
+                           const WalkValue &result) {
+    const WindowWalk pixels(v);
     for_output_spans(v, [&](const OutputSpan &rows, const OutputSpan &cols, const std::vector<Tap> &taps) {
-      for (std::size_t begin = 0, end = 0; begin < taps.size(); begin = end) {
-        end = std::min(taps.size(), begin + (begin == 0 ? 5 : 4));
-        LineWalk walk = pixels.walk(rows.count, cols.count);
-        if (begin > 0) walk.in.push_back(pixels.of_result(largest, rows.first, cols.first));
-        for (std::size_t t = begin; t < end; ++t)
-          walk.in.push_back(pixels.of_image(input(0), taps[t].row, taps[t].col));
-        const bool last = end == taps.size();
-        walk.out = {pixels.of_result(last ? output(0) : largest, rows.first, cols.first)};
-        const std::size_t operands = walk.in.size();
-        walk_lines(k, walk, kTapsWork * operands, [=](auto &lines) {
-          lines.loop([=](const auto &at) {
-            auto most = at.in(0);
-            for (std::size_t i = 1; i < operands; ++i)
-              most = larger_of<A>(most, at.in(i), most, at.in(i));
-            at.out(0, last ? A::quiet(most) : most);
-          });
-        });
-      }
+      std::vector<WalkOperand> operands;
+      for (const Tap &tap : taps)
+        operands.push_back(pixels.of_image(image, tap.row, tap.col));
+      take_largest(k, pixels.walk(rows.count, cols.count), operands, pixels.of_result(so_far, rows.first, cols.first),
+                   pixels.of_result(result, rows.first, cols.first));
     });
+  }
+
+  /// As many taps at a time as a walk has operands, with the largest so far between.
+  template <class A>
+  static void take_largest(Kernel<A> &k, const LineWalk &pixels, const std::vector<WalkOperand> &taps,
+                           const WalkOperand &so_far, const WalkOperand &result) {
+    for (std::size_t begin = 0, end = 0; begin < taps.size(); begin = end) {
+      end = std::min(taps.size(), begin + (begin == 0 ? 5 : 4));
+      LineWalk walk = pixels;
+      if (begin > 0) walk.in.push_back(so_far);
+      for (std::size_t t = begin; t < end; ++t)
+        walk.in.push_back(taps[t]);
+      const bool last = end == taps.size();
+      walk.out = {last ? result : so_far};
+      const std::size_t operands = walk.in.size();
+      walk_lines(k, walk, kTapsWork * operands, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto most = at.in(0);
+          for (std::size_t i = 1; i < operands; ++i)
+            most = larger_of<A>(most, at.in(i), most, at.in(i));
+          at.out(0, last ? A::quiet(most) : most);
+        });
+      });
+    }
   }
 };
 
@@ -71,31 +125,67 @@ struct MaxPoolGradientRun {
     const Convolution v = pool_window(k.attributes(), k.in_shape(1));
     const std::size_t results = k.in_shape(0).elements();
     const WalkValue largest = k.temporary(results), chosen = k.temporary(results);
-    for_output_spans(v, [&](const OutputSpan &rows, const OutputSpan &cols, const std::vector<Tap> &taps) {
-      find_taps(k, v, rows, cols, taps, largest, chosen);
-    });
+    find_all_taps(k, v, largest, chosen);
     const WalkValue sums = k.temporary(k.in_shape(1).elements());
-    for_rectangles(input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top),
-                   input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left),
-                   [&](const InputSpan &rows, const InputSpan &cols) { add_windows(k, v, rows, cols, chosen, sums); });
+    const auto rows = input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top);
+    const auto cols = input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left);
+    const bool by_taps = go_by_taps(v, rows, cols);
+    const auto add = [&](const InputSpan &row, const InputSpan &col) {
+      add_windows(k, v, row, col, chosen, sums, !by_taps);
+    };
+    if (by_taps)
+      sum_by_taps(k, v, sums, 2, add);
+    else
+      for_rectangles(rows, cols, add);
   }
 
 private:
+  /// The largest so far, and which tap it is.
+  struct Found {
+    WalkOperand most, tap;
+  };
+
   template <class A>
-  static void find_taps(Kernel<A> &k, const Convolution &v, const OutputSpan &rows, const OutputSpan &cols,
-                        const std::vector<Tap> &taps, const WalkValue &largest, const WalkValue &chosen) {
+  static void find_all_taps(Kernel<A> &k, const Convolution &v, const WalkValue &largest, const WalkValue &chosen) {
+    if (!go_by_axis(v)) return find_in_windows(k, v, largest, chosen, false);
+    const Convolution rows = rows_of_windows(v), columns = columns_of_rows(v);
+    const std::size_t elements = result_shape(rows).elements();
+    const WalkValue most = k.temporary(elements), tap = k.temporary(elements);
+    find_in_windows(k, rows, most, tap, true);
+    const WindowWalk pixels(columns);
+    for_output_spans(columns, [&](const OutputSpan &row, const OutputSpan &col, const std::vector<Tap> &taps) {
+      std::vector<Found> found;
+      for (const Tap &t : taps)
+        found.push_back({pixels.of_image(most, t.row, t.col), pixels.of_image(tap, t.row, t.col)});
+      find_rows(k, v, pixels.walk(row.count, col.count), taps, found,
+                {pixels.of_result(largest, row.first, col.first), pixels.of_result(chosen, row.first, col.first)});
+    });
+  }
+
+  template <class A>
+  static void find_in_windows(Kernel<A> &k, const Convolution &v, const WalkValue &largest, const WalkValue &chosen,
+                              bool is_read) {
     const WindowWalk pixels(v);
+    for_output_spans(v, [&](const OutputSpan &rows, const OutputSpan &cols, const std::vector<Tap> &taps) {
+      find_taps(k, v, pixels.walk(rows.count, cols.count), taps,
+                {pixels.of_result(largest, rows.first, cols.first), pixels.of_result(chosen, rows.first, cols.first)},
+                is_read);
+    });
+  }
+
+  /// `is_read`: the largest of all is wanted, too.
+  template <class A>
+  static void find_taps(Kernel<A> &k, const Convolution &v, const LineWalk &pixels, const std::vector<Tap> &taps,
+                        const Found &found, bool is_read) {
     for (std::size_t begin = 0, end = 0; begin < taps.size(); begin = end) {
       end = std::min(taps.size(), begin + (begin == 0 ? 5 : 3));
-      LineWalk walk = pixels.walk(rows.count, cols.count);
+      LineWalk walk = pixels;
       for (std::size_t t = begin; t < end; ++t)
-        walk.in.push_back(pixels.of_image(input(1), taps[t].row, taps[t].col));
-      const WalkOperand most_so_far = pixels.of_result(largest, rows.first, cols.first),
-                        tap_so_far = pixels.of_result(chosen, rows.first, cols.first);
-      const bool goes_on = begin > 0, last = end == taps.size();
-      if (goes_on) walk.in.insert(walk.in.end(), {most_so_far, tap_so_far});
-      walk.out = {tap_so_far};
-      if (!last) walk.out.push_back(most_so_far);
+        walk.in.push_back(WindowWalk(v).of_image(input(1), taps[t].row, taps[t].col));
+      const bool goes_on = begin > 0, last = end == taps.size() && !is_read;
+      if (goes_on) walk.in.insert(walk.in.end(), {found.most, found.tap});
+      walk.out = {found.tap};
+      if (!last) walk.out.push_back(found.most);
       const std::size_t count = end - begin;
       std::array<double, 5> numbers{};
       for (std::size_t t = begin; t < end; ++t)
@@ -116,10 +206,44 @@ private:
     }
   }
 
-  /// Two windows at a time: dY of each where its tap is this pixel.
+  /// The first of the largest of rows, each of which is found: two rows, then one at a time.
+  template <class A>
+  static void find_rows(Kernel<A> &k, const Convolution &v, const LineWalk &pixels, const std::vector<Tap> &taps,
+                        const std::vector<Found> &rows, const Found &found) {
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      end = std::min(rows.size(), begin + (begin == 0 ? 2 : 1));
+      const bool goes_on = begin > 0, last = end == rows.size();
+      const std::size_t count = end - begin;
+      LineWalk walk = pixels;
+      std::array<double, 2> numbers{};
+      for (std::size_t r = begin; r < end; ++r) {
+        walk.in.insert(walk.in.end(), {rows[r].most, rows[r].tap});
+        numbers[r - begin] = static_cast<double>(taps[r].number * v.kernel_width);
+      }
+      if (goes_on) walk.in.insert(walk.in.end(), {found.most, found.tap});
+      walk.out = {found.tap};
+      if (!last) walk.out.push_back(found.most);
+      walk_lines(k, walk, kTapsWork * count, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          const auto tap_of = [&](std::size_t r) { return A::add(at.in(2 * r + 1), number<A>(numbers[r])); };
+          const std::size_t first = goes_on ? count : 0;
+          auto most = at.in(2 * first);
+          auto tap = goes_on ? at.in(2 * first + 1) : tap_of(0);
+          for (std::size_t r = goes_on ? 0 : 1; r < count; ++r) {
+            tap = larger_of<A>(most, at.in(2 * r), tap, tap_of(r));
+            if (!last || r + 1 < count) most = A::max(most, at.in(2 * r));
+          }
+          if (!last) at.out(1, most);
+          at.out(0, tap);
+        });
+      });
+    }
+  }
+
+  /// Two windows at a time: dY of each where its tap is this pixel. `all`: there are no others before and behind.
   template <class A>
   static void add_windows(Kernel<A> &k, const Convolution &v, const InputSpan &rows, const InputSpan &cols,
-                          const WalkValue &chosen, const WalkValue &sums) {
+                          const WalkValue &chosen, const WalkValue &sums, bool all) {
     struct Window {
       std::size_t row, col, tap;
     };
@@ -139,10 +263,11 @@ private:
         walk.in.push_back(pixels.of_result(input(0), window.row, window.col));
         taps[w] = static_cast<double>(window.tap);
       }
-      const bool goes_on = begin > 0;
+      const bool goes_on = begin > 0 || !all;
       if (goes_on) walk.in.push_back(pixels.of_image(sums, rows.first, cols.first));
       begin += count;
-      walk.out = {pixels.of_image(begin == windows.size() ? output(0) : sums, rows.first, cols.first)};
+      const bool last = begin == windows.size() && all;
+      walk.out = {pixels.of_image(last ? output(0) : sums, rows.first, cols.first)};
       walk_lines(k, walk, 3, [=](auto &lines) {
         lines.loop([=](const auto &at) {
           auto sum = goes_on ? at.in(2 * count) : number<A>(0);

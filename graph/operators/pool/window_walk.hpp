@@ -16,6 +16,8 @@ namespace gradweave::graph {
 /// are padding.
 struct OutputSpan {
   std::size_t first = 0, count = 0, tap = 0, end_tap = 0;
+
+  std::size_t taps() const { return end_tap - tap; }
 };
 std::vector<OutputSpan> output_spans(std::uint32_t outputs, std::uint32_t inputs, std::uint32_t kernel,
                                      std::uint32_t stride, std::uint32_t pad);
@@ -29,9 +31,19 @@ struct InputSpan {
   };
   std::size_t first = 0, count = 0;
   std::vector<Reader> readers;
+
+  std::size_t taps() const { return readers.size(); }
 };
 std::vector<InputSpan> input_spans(std::uint32_t outputs, std::uint32_t inputs, std::uint32_t kernel,
                                    std::uint32_t stride, std::uint32_t pad);
+
+/// Taps of all spans together.
+template <typename Spans> std::size_t taps_of(const Spans &spans) {
+  std::size_t taps = 0;
+  for (const auto &span : spans)
+    taps += span.taps();
+  return taps;
+}
 
 /// Calls visit(rows, columns) for all rectangles of pixels, those of equal size one after the other: their walks may go
 /// together.

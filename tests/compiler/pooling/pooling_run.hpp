@@ -39,9 +39,10 @@ struct PoolingGraph {
   }
 };
 
-/// A window that fits a random image of up to `most_channels` channels, with any stride and padding.
-inline PoolingGraph random_pooling(Dice &dice, std::uint32_t most_channels) {
-  const auto kernel = [&dice] { return static_cast<std::int64_t>(dice.between(1, 4)); };
+/// A window of up to `most_kernel` rows and columns that fits a random image of up to `most_channels` channels, with
+/// any stride and padding.
+inline PoolingGraph random_pooling(Dice &dice, std::uint32_t most_channels, std::uint32_t most_kernel = 4) {
+  const auto kernel = [&] { return static_cast<std::int64_t>(dice.between(1, most_kernel)); };
   const std::vector<std::int64_t> shape{kernel(), kernel()};
   const auto pad = [&](std::size_t axis) {
     return static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(shape[axis])));
@@ -64,6 +65,16 @@ inline std::string pooling_difference(const Machine &npu, const PoolingGraph &po
   const OpJobs jobs = lowered(pooling.graph, op, data);
   const SectionPlaces places(jobs);
   return section_difference(npu, {&step, &op}, data, jobs, section_commands(*areas, places.addresses, npu, 0), run);
+}
+
+/// The same of its jobs.
+inline std::string pooling_jobs_difference(const Machine &npu, const PoolingGraph &pooling, std::size_t which,
+                                           Dice &dice) {
+  const graph::Op &op = pooling.graph.ops[which];
+  const NetworkStep step{"pooling", pooling.graph};
+  const OpData data = random_data(pooling.graph, op, Values::kTame, dice);
+  const OpJobs jobs = lowered(pooling.graph, op, data);
+  return section_difference(npu, {&step, &op}, data, jobs, job_commands(jobs, SectionPlaces(jobs).addresses, npu));
 }
 
 } // namespace gradweave::compiler

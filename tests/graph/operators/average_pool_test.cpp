@@ -1,7 +1,10 @@
 #include "operator_check.hpp"
 
+#include "base/random/dice.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gradweave::graph {
@@ -28,6 +31,9 @@ Build average(const Shape &x, const Attributes &attributes, const std::string &o
 const Attributes kCounted = averaging({3, 3}, {2, 2}, {1, 1, 1, 1}, 1);
 const Attributes kUncounted = averaging({3, 2}, {1, 2}, {2, 0, 0, 1}, 0);
 
+const Attributes kWide = averaging({5, 5}, {1, 1}, {2, 2, 2, 2}, 0),
+                 kWideCounted = averaging({7, 5}, {2, 1}, {6, 2, 3, 4}, 1);
+
 /// One window of 3 whose outer pixels are padding on one side: (1, 2), (1, 2, 3), (2, 3).
 const Attributes kLine = averaging({1, 3}, {1, 1}, {0, 1, 0, 1}, 0);
 const float kThird = 1.0F / 3.0F;
@@ -37,6 +43,8 @@ const Holds average_holds(
     {derivative(average({2, 5, 4, 3}, kCounted)), derivative(average({1, 4, 5, 2}, kUncounted)),
      near_fp64(average({2, 7, 6, 5}, kCounted)), near_fp64(average({2, 7, 6, 5}, kUncounted)),
      near_fp64(average({2, 3, 2, 3}, of_image(kCounted, 5, 4), "AveragePoolGradient")),
+     derivative(average({1, 6, 5, 2}, kWide)), derivative(average({1, 9, 6, 2}, kWideCounted)),
+     near_fp64(average({2, 7, 6, 3}, kWide)),
      exact(average({1, 1, 3, 1}, kLine), {{{"x", {1, 2, 4}}}}, {1.5F, 7 * kThird, 3}),
      exact(average({1, 1, 3, 1}, of_image(kLine, 1, 3), "AveragePoolGradient"), {{{"x", {2, 7, 4}}}},
            {std::fma(7.0F, kThird, 1.0F), 2 + std::fma(7.0F, kThird, 1.0F), std::fma(7.0F, kThird, 0.0F) + 2})});
@@ -55,6 +63,33 @@ TEST(AveragePool, PaddingCountsIfAskedFor) {
   EXPECT_EQ(y, (std::vector<float>{3, 7}));
   const auto z = run_contract(average({1, 1, 2, 1}, averaging({1, 2}, {1, 1}, {0, 1, 0, 0}, 0)), {{"x", {6, 8}}});
   EXPECT_EQ(z, (std::vector<float>{6, 7}));
+}
+
+TEST(AveragePool, WideWindowsAddAscending) {
+  const int size = 9, kernel = 9, pad = 4;
+  Dice dice(3);
+  for (const bool counted : {false, true}) {
+    const Attributes attributes = averaging({kernel, kernel}, {1, 1}, {pad, pad, pad, pad}, counted ? 1 : 0);
+    std::vector<float> x, y, dx(std::size_t{size} * size);
+    for (std::size_t i = 0; i < dx.size(); ++i)
+      x.push_back(std::ldexp(1.0F, static_cast<int>(dice.below(26))));
+    for (int o = 0; o < size * size; ++o) {
+      const auto for_window = [&](const auto &visit) {
+        for (int r = std::max(o / size - pad, 0); r <= std::min(o / size + pad, size - 1); ++r)
+          for (int c = std::max(o % size - pad, 0); c <= std::min(o % size + pad, size - 1); ++c)
+            visit(static_cast<std::size_t>(r * size + c));
+      };
+      float sum = 0, pixels = 0;
+      for_window([&](std::size_t at) { sum += x[at], ++pixels; });
+      const float share = 1 / (counted ? static_cast<float>(kernel * kernel) : pixels);
+      y.push_back(sum * share);
+      for_window([&](std::size_t at) { dx[at] = std::fma(x[static_cast<std::size_t>(o)], share, dx[at]); });
+    }
+    EXPECT_EQ(run_contract(average({1, size, size, 1}, attributes), {{"x", x}}), y);
+    EXPECT_EQ(
+        run_contract(average({1, size, size, 1}, of_image(attributes, size, size), "AveragePoolGradient"), {{"x", x}}),
+        dx);
+  }
 }
 
 TEST(AveragePool, AddsTapsAscending) {
