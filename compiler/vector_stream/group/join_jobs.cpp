@@ -199,6 +199,7 @@ private:
       for (const StridedTile &result : stage.results)
         if (!group.in_memory[result.value]) group.in_memory[result.value] = is_read_behind(at, result, stage);
     if (group.is_elementwise()) group.covers = covers_of(group.stages);
+    if (!group.covers.empty() && !fits_strip(group)) group.covers.clear();
     return group;
   }
 
@@ -311,11 +312,15 @@ private:
            std::any_of(stage.results.begin(), stage.results.end(), is_read);
   }
 
+  bool fits_strip(const JobGroup &group) const {
+    return fits(group, std::min<std::size_t>(group.lanes(), npu_.lanes()), 1, npu_);
+  }
+
   /// Stages at several places of a value are not cut: each of an area's parts would have its own rows of the value.
   /// Some room is left for what follows at the last place.
   bool fits_joined(const JobGroup &joined, bool same_place, bool elementwise) const {
     if (!elementwise) return cut_of_chains(joined, npu_).lanes != 0;
-    if (joined.places == 0) return fits(joined, std::min<std::size_t>(joined.lanes(), npu_.lanes()), 1, npu_);
+    if (joined.places == 0) return fits_strip(joined);
     const std::size_t rows = tiles_of(joined, {0, joined.lanes(), 0, joined.steps()}, npu_).rows;
     return fits(joined, joined.lanes(), joined.steps(), npu_) && (same_place || rows <= place_rows(npu_) / 4 * 3);
   }

@@ -84,6 +84,16 @@ TEST(PoolingJobs, OfWideWindowsGiveTheBitsOfGoldenExecution) {
       }
 }
 
+/// Taps of one row are further apart than a place has room for.
+TEST(PoolingJobs, OfManyChannelsLoadTapsByThemselves) {
+  Dice dice(6);
+  for (const std::string pooling : kPoolings) {
+    const PoolingGraph deep(pooling, {2, 7, 7, 1024}, square_window(7, 1, 0));
+    for (const std::size_t which : {0, 1})
+      EXPECT_EQ(pooling_jobs_difference(vector_machine("test8v2"), deep, which, dice), "") << pooling;
+  }
+}
+
 /// What is no operator of windows has no areas, nor has one whose rows are beyond the scratchpad.
 TEST(PoolingRefusals, OtherOperatorsAndSmallScratchpads) {
   const Machine npu = vector_machine("test8v2");
