@@ -3,6 +3,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/stage/places.hpp"
 #include "compiler/vector_stream/stage/programs.hpp"
+#include "compiler/vector_stream/stage/ranges.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,28 +36,6 @@ bool same(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
          a.phase == b.phase && a.spm.row == b.spm.row && a.spm.rot == b.spm.rot;
 }
-
-/// Elements, in ranges that do not touch.
-class Ranges {
-public:
-  void add(std::size_t first, std::size_t end) {
-    auto next = ends_.upper_bound(first);
-    if (next != ends_.begin() && std::prev(next)->second >= first) {
-      --next;
-      first = next->first;
-    }
-    for (; next != ends_.end() && next->first <= end; next = ends_.erase(next))
-      end = std::max(end, next->second);
-    ends_[first] = end;
-  }
-  bool overlap(std::size_t first, std::size_t end) const {
-    const auto next = ends_.lower_bound(end);
-    return next != ends_.begin() && std::prev(next)->second > first;
-  }
-
-private:
-  std::map<std::size_t, std::size_t> ends_; ///< by the first element
-};
 
 class Section {
 public:

@@ -1,6 +1,9 @@
 #include "compiler/vector_stream/cut/join_layouts.hpp"
 
+#include "compiler/vector_stream/stage/ranges.hpp"
+
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -42,7 +45,8 @@ public:
         stored_.clear();
       }
       for (std::size_t n = begin; n < end; ++n)
-        stored_.insert(stored_.end(), areas_[n].stored.begin(), areas_[n].stored.end());
+        for (const AreaTile &s : areas_[n].stored)
+          stored_[s.value].add(s.first, s.end());
       layouts_.resize(end, layout_);
     }
     for (std::size_t n = 0; n < areas_.size(); ++n)
@@ -56,7 +60,7 @@ private:
     if (!lie_alike(areas_[begin - 1], areas_[begin])) return false;
     for (std::size_t n = begin; n < end; ++n)
       for (const AreaTile &t : areas_[n].loaded)
-        if (std::any_of(stored_.begin(), stored_.end(), [&t](const AreaTile &s) { return overlap(s, t); }))
+        if (const auto found = stored_.find(t.value); found != stored_.end() && found->second.overlap(t.first, t.end()))
           return false;
     return true;
   }
@@ -64,7 +68,7 @@ private:
   std::vector<Area> &areas_;
   std::vector<std::size_t> layouts_; ///< of each area, so far
   std::size_t layout_ = 0;
-  std::vector<AreaTile> stored_; ///< by all of that layout
+  std::map<std::size_t, Ranges> stored_; ///< of each value, by all of that layout
 };
 
 } // namespace
