@@ -37,6 +37,15 @@ Numbers draw_pair(Choices &choices, std::uint32_t low, std::uint32_t high) {
   return {choices.between(low, high), choices.between(low, high)};
 }
 
+/// Of a window over an image [images, rows, columns, channels]; along a side that has room for it, a wide one.
+Numbers draw_window(Choices &choices, const Shape &first) {
+  Numbers window = draw_pair(choices, 1, 4);
+  if (first.rank() != 4) return window;
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    if (first[1 + axis] >= 10) window[axis] = 4 * window[axis] - 3;
+  return window;
+}
+
 /// The same both ways, mostly.
 Numbers draw_steps(Choices &choices, std::uint32_t usual) {
   const std::uint32_t both = choices.percent(usual) ? 1 : choices.between(1, 3);
@@ -153,7 +162,7 @@ const std::map<std::string_view, DrawNumbers> &known_lists() {
       {"strides", [](Choices &c, const Shape &, std::size_t) { return draw_steps(c, 0); }},
       {"dilations", [](Choices &c, const Shape &, std::size_t) { return draw_steps(c, 60); }},
       {"scales", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 1, 3); }},
-      {"kernel_shape", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 1, 4); }},
+      {"kernel_shape", [](Choices &c, const Shape &x, std::size_t) { return draw_window(c, x); }},
       {"output_padding", [](Choices &c, const Shape &, std::size_t) { return draw_pair(c, 0, 2); }},
       {"starts",
        [](Choices &c, const Shape &x, std::size_t) {
