@@ -58,7 +58,7 @@ install(FILES ${config}/gradweave.pc DESTINATION lib/pkgconfig)
 # From the options themselves: the manual page and what bash completes.
 foreach(kind man bash)
   set(file ${config}/gradweave.${kind})
-  add_custom_command(OUTPUT ${file} COMMAND gradweave reference ${kind} > ${file} DEPENDS gradweave VERBATIM)
+  add_custom_command(OUTPUT ${file} COMMAND gradweave-all reference ${kind} > ${file} DEPENDS gradweave-all VERBATIM)
   list(APPEND references ${file})
 endforeach()
 add_custom_target(gw_references ALL DEPENDS ${references})

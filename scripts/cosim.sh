@@ -23,7 +23,9 @@ add_work_args
 
 scripts/bootstrap.sh run
 configure "$npus"
-compile gradweave
+programs=(gradweave)
+[ -z "${STEP:-}${HTML:-}" ] || programs+=(gradweave-training)
+compile "${programs[@]}"
 # All arguments and files are checked before minutes are spent on verilating the NPU.
 "$build/bin/gradweave" "${args[@]}" --dry-run
 [ "$backend" != rtl ] || compile "gradweave_rtl_$npu_name"

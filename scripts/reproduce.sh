@@ -13,7 +13,7 @@ args=(reproduce "${STUDY:-igo}" --out "${OUT:-$build/reproduce}")
 
 scripts/bootstrap.sh run
 configure "$(default_npus)"
-compile gradweave
+compile gradweave gradweave-all
 # The sample runs on the small NPU; of the memory model and of partitioned training nothing does.
 [ "${SAMPLE:-}" = 0 ] || [[ ${STUDY:-} =~ ^(memory|dpt|layerweaver|flexer)$ ]] || compile gradweave_rtl_small
 exec "$build/bin/gradweave" "${args[@]}"

@@ -10,5 +10,7 @@ add_work_args
 
 scripts/bootstrap.sh model
 configure_for_models
-compile gradweave
+programs=(gradweave)
+[ -z "${STEP:-}${HTML:-}" ] || programs+=(gradweave-training)
+compile "${programs[@]}"
 exec "$build/bin/gradweave" "${args[@]}"

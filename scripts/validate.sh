@@ -14,5 +14,5 @@ fi
 [ -z "${JOBS:-}" ] || args+=(--jobs "$JOBS")
 [ -z "${JSON:-}" ] || args+=(--json "$JSON")
 mapfile -t targets < <(tr ';' '\n' <<<"$wanted" | sed '/^$/d; s/^/gradweave_rtl_/')
-compile gradweave "${targets[@]}"
+compile gradweave gradweave-all "${targets[@]}"
 exec "$build/bin/gradweave" "${args[@]}"

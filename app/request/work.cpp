@@ -6,11 +6,12 @@
 #include "compiler/schedule/registry.hpp"
 #include "graph/frontend/load_network.hpp"
 
-#include "app/evaluation/unit/unit_key.hpp"
 #include "device/device.hpp"
 #include "device/rtl_build.hpp"
 #include "runtime/run/lookup.hpp"
 #include "runtime/run/plan_cache.hpp"
+
+#include "compiler_version.hpp"
 
 #include <fmt/format.h>
 
@@ -71,7 +72,7 @@ Work in_one_stream(Work work) {
 std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments) {
   const std::string directory = runtime::plan_cache_directory(arguments.plan_cache);
   if (directory.empty()) return nullptr;
-  return std::make_unique<runtime::PlanCache>(directory, std::string(evaluation::tool_version()));
+  return std::make_unique<runtime::PlanCache>(directory, std::string(evaluation::kCompilerVersion));
 }
 
 void require_rtl(const Machine &npu, const std::string &argument) {

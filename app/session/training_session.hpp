@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
+#include "app/request/step_arguments.hpp"
 #include "app/request/work_arguments.hpp"
 #include "base/file/file_lock.hpp"
 #include "train/checkpoint/checkpoint.hpp"
@@ -20,12 +21,6 @@
 #include <vector>
 
 namespace gradweave::cli {
-
-/// Tensors of a step in files, in and out.
-struct TensorArguments {
-  std::string weights, input, target; ///< files of tensors; empty: none
-  std::string dump, dump_to;          ///< which tensors of the last step are written, and the file
-};
 
 struct TrainRequest {
   std::string program = "gradweave"; ///< how the command was called

@@ -1,4 +1,5 @@
 // Command lines that ask for help or make no sense: the message names what is wrong and what was probably meant.
+#include "app/cli/common/subcommands.hpp"
 #include "base/text/nearest.hpp"
 #include "tests/cli/command_line.hpp"
 
@@ -70,6 +71,34 @@ TEST_F(CliUsage, HelpIsThatOfWhatItIsAskedFor) {
     EXPECT_NE(shown({"help", name}).find("Usage: gradweave " + name), std::string::npos);
     EXPECT_NE(shown({"--help-all"}).find("\n" + name + "\n"), std::string::npos) << name;
   }
+}
+
+/// The smallest program that can do it is asked.
+TEST(CliPrograms, AreAskedForWhatTheyHave) {
+  using cli::Program;
+  const auto program = [](const Words &words) { return cli::program_for(words); };
+  EXPECT_EQ(program({}), Program::kLayers);
+  EXPECT_EQ(program({"--help"}), Program::kLayers);
+  EXPECT_EQ(program({"cosim", "--model", "mlp"}), Program::kLayers);
+  EXPECT_EQ(program({"cosim", "--model", "mlp", "--step"}), Program::kTraining);
+  EXPECT_EQ(program({"simulate", "--html=page.html"}), Program::kTraining);
+  EXPECT_EQ(program({"simulate", "--html", "page.html"}), Program::kTraining);
+  EXPECT_EQ(program({"help", "train"}), Program::kTraining);
+  EXPECT_EQ(program({"validate", "--html"}), Program::kAll);
+  EXPECT_EQ(program({"--help-all"}), Program::kAll);
+  EXPECT_EQ(program({"reference", "man"}), Program::kAll);
+}
+
+/// A larger program that is not there is named, with what makes it.
+TEST_F(CliUsage, AProgramThatIsMissingIsNamed) {
+  const std::string copy = work() / "gradweave";
+  std::filesystem::copy(GW_COMMAND, copy);
+  const CommandResult train = finish(start({"train", "--model", "mlp"}, {}, copy));
+  EXPECT_EQ(train.code, 4) << train.err;
+  EXPECT_NE(train.err.find("gradweave-training, which has this subcommand, cannot be run"), std::string::npos)
+      << train.err;
+  EXPECT_NE(train.err.find("ninja gradweave-training"), std::string::npos) << train.err;
+  EXPECT_EQ(finish(start({"--help"}, {}, copy)).code, 0);
 }
 
 TEST_F(CliUsage, TheVersionIsToldHoweverItIsAskedFor) {

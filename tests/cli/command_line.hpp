@@ -52,19 +52,20 @@ protected:
     return name;
   }
 
-  /// Starts the command; its output goes to files outside its working directory.
-  pid_t start(const std::vector<std::string> &arguments, const std::filesystem::path &out = {}) const {
+  /// Starts the command, or a copy of it; its output goes to files outside its working directory.
+  pid_t start(const std::vector<std::string> &arguments, const std::filesystem::path &out = {},
+              const std::string &program = GW_COMMAND) const {
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     std::filesystem::current_path(work());
     if (std::freopen((out.empty() ? directory_ / "out" : out).c_str(), "w", stdout) == nullptr ||
         std::freopen((directory_ / "err").c_str(), "w", stderr) == nullptr)
       ::_exit(126);
-    std::vector<char *> argv{const_cast<char *>(GW_COMMAND)};
+    std::vector<char *> argv{const_cast<char *>(program.c_str())};
     for (const std::string &argument : arguments)
       argv.push_back(const_cast<char *>(argument.c_str()));
     argv.push_back(nullptr);
-    ::execv(GW_COMMAND, argv.data());
+    ::execv(program.c_str(), argv.data());
     ::_exit(127);
   }
 

@@ -19,7 +19,7 @@ runs() {
 
 # Only the side that has the fault. The DRAM channel is one class for both: its faults are put into the model only.
 targets() {
-  if [ "$1" = none ] || ! in_rtl "$1"; then echo gradweave; fi
+  if [ "$1" = none ] || ! in_rtl "$1"; then echo gradweave-all; fi
   if [ "$1" = none ] || in_rtl "$1"; then runs "$1" | sed 's/ .*//; s/^/gradweave_rtl_/' | sort -u; fi
 }
 
@@ -27,7 +27,7 @@ targets() {
 keep() {
   rm -rf "$work/unchanged"
   mkdir "$work/unchanged"
-  cp "$out/bin/gradweave" "$out"/lib/*.so "$work/unchanged"
+  cp "$out/bin/gradweave-all" "$out"/lib/*.so "$work/unchanged"
 }
 
 # Validates random streams until some differ; names the first difference.
@@ -40,7 +40,7 @@ red() {
     local arguments=(--npu "$npu" --random 200 --seed "$seed")
     [ "$watchdog" = 0 ] || arguments+=(--watchdog "$watchdog")
     status=0
-    GRADWEAVE_HOME=$tree GRADWEAVE_LIB_DIR=$libraries timeout 300 "$command/gradweave" validate "${arguments[@]}" \
+    GRADWEAVE_HOME=$tree GRADWEAVE_LIB_DIR=$libraries timeout 300 "$command/gradweave-all" validate "${arguments[@]}" \
       --quiet >"$log" 2>&1 </dev/null || status=$?
     case $status in
     0) ;;

@@ -49,7 +49,7 @@ expect 3 GRADWEAVE_HOME "$gradweave" models
 # A copy of the build without its source tree.
 mkdir -p copy/build/bin
 cp "$build/CMakeCache.txt" copy/build/
-cp "$build/bin/gradweave" copy/build/bin/
+cp "$build/bin/gradweave" "$build/bin/gradweave-training" copy/build/bin/
 expect 3 "cmake --install" copy/build/bin/gradweave models
 expect 0 bert_tiny env GRADWEAVE_HOME="$source" copy/build/bin/gradweave models
 

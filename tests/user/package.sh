@@ -32,7 +32,7 @@ portable=${PORTABLE:-$work/portable}
 if [ "$(sed -n 's/^GW_PORTABLE:BOOL=//p' "$build/CMakeCache.txt")" = ON ]; then portable=$build; fi
 if [ ! -f "$portable/CMakeCache.txt" ]; then
   logged cmake -S "$source" -B "$portable" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGW_RTL=OFF -DGW_PORTABLE=ON -DCMAKE_CXX_COMPILER="$cxx"
-  targets=(gradweave gradweave_library gw_references)
+  targets=(gradweave_programs gradweave_library gw_references)
   if grep -q '^build python:' "$portable/build.ninja"; then targets+=(python); fi
   logged cmake --build "$portable" --target "${targets[@]}"
 fi

@@ -4,6 +4,8 @@
 #include "app/request/work_arguments.hpp"
 #include "base/process/signal_guard.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,13 +24,24 @@ enum ExitCode : int {
   kInterrupted = 130 ///< of --status: a run was. A run itself ends with exit_code_of() the signal
 };
 
+struct CosimArguments;
+struct SimulateArguments;
+
+/// What subcommands of the smallest program do in larger ones alone (subcommands.hpp); null in the smallest.
+struct LargerParts {
+  int (*cosim_step)(const CosimArguments &arguments, const SignalGuard &signals) = nullptr; ///< --step
+  int (*simulate_step)(const SimulateArguments &arguments, const SignalGuard &signals) = nullptr;
+  std::string (*run_page)(const nlohmann::ordered_json &report) = nullptr; ///< --html
+};
+
 /// How the command was called.
 struct Invocation {
   std::string program = "gradweave";
   std::vector<std::string> command_line; ///< all of it
+  LargerParts larger;
 };
 
-/// What the parsed command line asks for. Returns the exit code, and throws what run() in main.cpp knows. The guard
+/// What the parsed command line asks for. Returns the exit code, and throws what run_program() knows. The guard
 /// ends the process at a signal whatever the command does; one that saves something then asks it. Each
 /// subcommand has a function (commands.hpp of its room) that adds it, with options and help, to the parser, which sets
 /// `chosen` when it is parsed; `chosen` must outlive the parser.

@@ -1,6 +1,7 @@
 // gradweave memory
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/memory/commands.hpp"
 #include "app/cli/memory/memory_range.hpp"
@@ -205,8 +206,7 @@ MemoryValidation validation_of(const MemoryArguments &a, const CLI::App &command
 
 void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto a = std::make_shared<MemoryArguments>();
-  CLI::App *command = app.add_subcommand(
-      "memory", "Estimate a training iteration from cache, bandwidth and arithmetic, tensor by tensor");
+  CLI::App *command = add_subcommand(app, "memory");
   command->add_option("--model", a->model, "Network: a name, or the path of a .graph or .onnx")->capture_default_str();
   command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says");
   add_until_option(*command, a->until);

@@ -1,5 +1,6 @@
 // gradweave compile
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/report/text_format.hpp"
@@ -116,7 +117,7 @@ int compile(const CompileArguments &a, const SignalGuard &signals) {
 void add_compile(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto arguments = std::make_shared<CompileArguments>(); // as long as the parser
   CompileArguments &a = *arguments;
-  CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
+  CLI::App *command = add_subcommand(app, "compile");
   add_work_options(*command, a.work, Schedules::kOne);
   add_plan_cache_option(*command, a.work);
   command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");

@@ -1,6 +1,7 @@
 // gradweave models
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/plan/draw_graph.hpp"
 #include "app/cli/plan/show_graph.hpp"
@@ -172,7 +173,7 @@ int models(const ModelsArguments &a) {
 
 void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto a = std::make_shared<ModelsArguments>();
-  CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
+  CLI::App *command = add_subcommand(app, "models");
   command->add_option("NAME", a->name, "Network or NPU: a name or the path of a file");
   command->add_flag("--operators", a->operators, "List the operators of graphs, and those of ONNX files, instead");
   add_batch_option(*command, a->batch);

@@ -2,6 +2,7 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/report/energy/energy_report.hpp"
@@ -159,8 +160,7 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
   SearchArguments &a = *arguments;
   a.program = invocation.program;
-  CLI::App *command =
-      app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
+  CLI::App *command = add_subcommand(app, "search");
   a.work.pass = "both";
   command
       ->add_option("--model", a.work.model,

@@ -1,5 +1,6 @@
 // gradweave disasm, gradweave asm
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "base/file/output_file.hpp"
 #include "isa/assembler.hpp"
@@ -41,7 +42,7 @@ int assemble(const std::string &file, const std::string &out) {
 void add_streams(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto arguments = std::make_shared<StreamArguments>(); // as long as the parser
   StreamArguments &a = *arguments;
-  CLI::App *disasm = app.add_subcommand("disasm", "Show a binary command stream as text");
+  CLI::App *disasm = add_subcommand(app, "disasm");
   disasm->add_option("FILE", a.file, "Stream (.gws)")->required();
   disasm->add_option("--out,-o", a.out, "Text file; default: standard output");
   disasm->footer("Example:\n  gradweave disasm streams/0-embed.gws | head");
@@ -49,7 +50,7 @@ void add_streams(CLI::App &app, const Invocation & /*invocation*/, Chosen &chose
     chosen = [arguments](const SignalGuard &) { return disassemble(arguments->file, arguments->out); };
   });
 
-  CLI::App *assembler = app.add_subcommand("asm", "Make a binary command stream from text");
+  CLI::App *assembler = add_subcommand(app, "asm");
   assembler->add_option("FILE", a.file, "Text, as disasm writes it (docs/cli.md)")->required();
   assembler->add_option("--out,-o", a.out, "Stream (.gws)")->required();
   assembler->footer("Example:\n  gradweave asm program.txt -o program.gws");

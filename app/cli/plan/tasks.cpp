@@ -1,5 +1,6 @@
 // gradweave tasks
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
@@ -87,8 +88,7 @@ int tasks(const TasksArguments &a) {
 
 void add_tasks(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto a = std::make_shared<TasksArguments>();
-  CLI::App *command =
-      app.add_subcommand("tasks", "Cut a network's step into tile tasks: work, dependences, critical path");
+  CLI::App *command = add_subcommand(app, "tasks");
   command->add_option("--model", a->model, "Network: a name, or the path of a .graph or .onnx")->capture_default_str();
   add_until_option(*command, a->until);
   command->add_option("--npu", a->npu, "NPU: a name or the path of a .toml")->capture_default_str();

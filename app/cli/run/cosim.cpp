@@ -1,13 +1,14 @@
 // gradweave cosim
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/report_files.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
+#include "app/cli/run/step_options.hpp"
 #include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
-#include "app/report/page/run_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
@@ -28,22 +29,10 @@ namespace {
 using runtime::RunOptions;
 using runtime::RunResult;
 
-/// One whole step of training on random data, or on that of files.
-int cosim_step(const CosimArguments &a, const SignalGuard &signals) {
-  if (a.trace || !a.trace_file.empty() || !a.accelergy.empty())
-    throw std::invalid_argument("--step: a step is compared as a whole; leave out --trace and --accelergy");
-  TrainArguments step = step_of(a, a, a.json, a.html);
-  step.command = "cosim";
-  step.backend = a.backend;
-  step.seed = a.seed;
-  step.dry_run = a.dry_run;
-  return train(step, signals);
-}
-
-int cosim(const CosimArguments &a, SignalGuard &signals) {
+int cosim(const CosimArguments &a, const LargerParts &larger, SignalGuard &signals) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
-  if (a.step) return cosim_step(a, signals);
+  if (a.step) return larger.cosim_step(a, signals);
   require_no_step_options(a);
   RunOptions options = cosim_options(a, resolve(a.work));
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
@@ -76,7 +65,7 @@ int cosim(const CosimArguments &a, SignalGuard &signals) {
   const RunResult result =
       run_all(options, plan.support, signals,
               [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
-  if (files.asked()) files.commit(report_json(options, result), report::run_page);
+  if (files.asked()) files.commit(report_json(options, result), larger.run_page);
   if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
@@ -167,7 +156,7 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<CosimArguments>(); // as long as the parser
   CosimArguments &a = *arguments;
   a.program = invocation.program;
-  CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
+  CLI::App *command = add_subcommand(app, "cosim");
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   add_simulation_options(*command, a);
@@ -179,8 +168,9 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->add_flag("--from-make", a.from_make)
       ->group(""); // `make cosim` asks for its own form of the command to repeat
   command->footer(kCosimFooter);
-  command->callback(
-      [arguments, &chosen] { chosen = [arguments](SignalGuard &signals) { return cosim(*arguments, signals); }; });
+  command->callback([arguments, larger = invocation.larger, &chosen] {
+    chosen = [arguments, larger](SignalGuard &signals) { return cosim(*arguments, larger, signals); };
+  });
 }
 
 } // namespace gradweave::cli

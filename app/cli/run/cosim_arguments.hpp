@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/cli/common/arguments.hpp"
-#include "app/cli/run/train_arguments.hpp"
 #include "app/request/run_request.hpp"
+#include "app/request/step_arguments.hpp"
 
 #include <optional>
 #include <string>

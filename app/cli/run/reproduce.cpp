@@ -1,5 +1,6 @@
 // gradweave reproduce
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/run/commands.hpp"
 
 #include "app/cli/common/work.hpp"
@@ -145,7 +146,7 @@ int reproduce(const ReproduceArguments &a, const SignalGuard &signals) {
 void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto arguments = std::make_shared<ReproduceArguments>(); // as long as the parser
   ReproduceArguments &a = *arguments;
-  CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
+  CLI::App *command = add_subcommand(app, "reproduce");
   command->add_option("STUDY", a.study, "Evaluation: " + evaluation::paper_names() + ", or the path of a .toml file")
       ->required();
   command->add_option("--figure", a.figures,

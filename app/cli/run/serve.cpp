@@ -1,6 +1,7 @@
 // gradweave serve
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/report/serve_report.hpp"
@@ -119,8 +120,7 @@ void add_serve(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<ServeArguments>(); // as long as the parser
   ServeArguments &a = *arguments;
   a.program = invocation.program;
-  CLI::App *command = app.add_subcommand(
-      "serve", "Serve requests for networks that arrive while the NPU runs: latencies, every bit checked");
+  CLI::App *command = add_subcommand(app, "serve");
   command
       ->add_option(
           "--job", a.jobs,

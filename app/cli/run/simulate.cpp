@@ -1,15 +1,15 @@
 // gradweave simulate
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/report_files.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
-#include "app/cli/run/train_arguments.hpp"
+#include "app/cli/run/simulate_arguments.hpp"
+#include "app/cli/run/step_options.hpp"
 #include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
-#include "app/report/page/run_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/simulation_report.hpp"
-#include "app/request/run_request.hpp"
 #include "base/file/output_file.hpp"
 #include "runtime/run/simulation.hpp"
 
@@ -23,25 +23,11 @@
 namespace gradweave::cli {
 namespace {
 
-struct SimulateArguments : SimulateRequest, StepArguments {
-  std::string json, html, accelergy; ///< files; empty: none
-};
-
 using runtime::RunOptions;
 using runtime::RunResult;
 
-/// One whole step of training: its cycles, without data.
-int simulate_step(const SimulateArguments &a, const SignalGuard &signals) {
-  if (!a.stream.empty() || !a.accelergy.empty())
-    throw std::invalid_argument("--step: a step is that of a network; leave out the stream and --accelergy");
-  TrainArguments step = step_of(a, a, a.json, a.html);
-  step.command = "simulate";
-  step.backend = "timing";
-  return train(step, signals);
-}
-
-int simulate(const SimulateArguments &a, const SignalGuard &signals) {
-  if (a.step) return simulate_step(a, signals);
+int simulate(const SimulateArguments &a, const LargerParts &larger, const SignalGuard &signals) {
+  if (a.step) return larger.simulate_step(a, signals);
   require_no_step_options(a);
   const bool to_stdout =
       uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
@@ -61,7 +47,7 @@ int simulate(const SimulateArguments &a, const SignalGuard &signals) {
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
   report.begin();
   const RunResult result = runtime::simulate(options, stream, signals, events);
-  if (files.asked()) files.commit(report_json(options, result), report::run_page);
+  if (files.asked()) files.commit(report_json(options, result), larger.run_page);
   if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
@@ -73,7 +59,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SimulateArguments>(); // as long as the parser
   SimulateArguments &a = *arguments;
   a.program = invocation.program;
-  CLI::App *command = app.add_subcommand("simulate", "Count the cycles of a network or a stream on the timing model");
+  CLI::App *command = add_subcommand(app, "simulate");
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
@@ -90,11 +76,11 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
                   "  gradweave simulate --step --model net.onnx --npu large --batch 4\n"
                   "  gradweave simulate --model resnet50 --npu large --pass forward --batch 1 --json report.json\n"
                   "  gradweave simulate streams/0-embed.gws --npu small --times -");
-  command->callback([arguments, &a, &chosen, command] {
+  command->callback([arguments, larger = invocation.larger, &a, &chosen, command] {
     // Not excludes(): that would come before the complaint about an unknown option, whose value looks like a STREAM.
     for (const char *option : {"--model", "--batch", "--schedule", "--pass", "--layers"})
       if (!a.stream.empty() && command->count(option) != 0) throw CLI::ExcludesError(option, "STREAM");
-    chosen = [arguments](const SignalGuard &signals) { return simulate(*arguments, signals); };
+    chosen = [arguments, larger](const SignalGuard &signals) { return simulate(*arguments, larger, signals); };
   });
 }
 

@@ -1,44 +1,13 @@
-// --step of cosim and simulate: one step of training instead of layers.
+#include "app/cli/run/step.hpp"
+
 #include "app/cli/run/train_arguments.hpp"
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <fmt/format.h>
-
 #include <stdexcept>
-#include <utility>
 
 namespace gradweave::cli {
+namespace {
 
-void add_step_options(CLI::App &command, StepArguments &arguments) {
-  command.add_flag(
-      "--step", arguments.step,
-      "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "
-      "its vector unit, every tensor compared where there is data. With it go, as of gradweave train, --operators, "
-      "--keep-all, --sparse-embeddings, --loss, --weights, --input, --target, --dump and --dump-to");
-  add_operators_options(command, arguments.operators, arguments.keep_all);
-  add_sparse_option(command, arguments.sparse_embeddings);
-  add_tensor_options(command, arguments.tensors);
-  add_loss_option(command, arguments.loss);
-}
-
-void require_no_step_options(const StepArguments &a) {
-  const TensorArguments &t = a.tensors;
-  using Option = std::pair<const char *, const std::string &>;
-  for (const auto &[option, value] :
-       {Option{"--weights", t.weights}, Option{"--input", t.input}, Option{"--target", t.target},
-        Option{"--dump", t.dump}, Option{"--dump-to", t.dump_to}, Option{"--loss", a.loss}})
-    if (!value.empty())
-      throw std::invalid_argument(fmt::format(
-          "{} {}: layers have data of a seed; a step of the whole network takes tensors: add --step", option, value));
-  using Flag = std::pair<const char *, bool>;
-  for (const auto &[option, given] : {Flag{"--operators", !a.operators.empty()}, Flag{"--keep-all", a.keep_all},
-                                      Flag{"--sparse-embeddings", a.sparse_embeddings}})
-    if (given)
-      throw std::invalid_argument(fmt::format(
-          "{}: layers are products alone; a step of the whole network has other operators: add --step", option));
-}
-
+/// The step of a request, with the outputs that layers and steps have; `command` and `backend` are still to be set.
 TrainArguments step_of(const RunRequest &a, const StepArguments &given, const std::string &json,
                        const std::string &html) {
   if (!a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
@@ -56,6 +25,28 @@ TrainArguments step_of(const RunRequest &a, const StepArguments &given, const st
   step.quiet = a.quiet;
   step.from_make = a.from_make;
   return step;
+}
+
+} // namespace
+
+int cosim_step(const CosimArguments &a, const SignalGuard &signals) {
+  if (a.trace || !a.trace_file.empty() || !a.accelergy.empty())
+    throw std::invalid_argument("--step: a step is compared as a whole; leave out --trace and --accelergy");
+  TrainArguments step = step_of(a, a, a.json, a.html);
+  step.command = "cosim";
+  step.backend = a.backend;
+  step.seed = a.seed;
+  step.dry_run = a.dry_run;
+  return train(step, signals);
+}
+
+int simulate_step(const SimulateArguments &a, const SignalGuard &signals) {
+  if (!a.stream.empty() || !a.accelergy.empty())
+    throw std::invalid_argument("--step: a step is that of a network; leave out the stream and --accelergy");
+  TrainArguments step = step_of(a, a, a.json, a.html);
+  step.command = "simulate";
+  step.backend = "timing";
+  return train(step, signals);
 }
 
 } // namespace gradweave::cli

@@ -2,9 +2,10 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
+#include "app/cli/run/step_options.hpp"
 #include "app/cli/run/train_arguments.hpp"
 #include "device/backend.hpp"
-#include "graph/passes/loss.hpp"
 #include "train/rate.hpp"
 
 #include <fmt/format.h>
@@ -137,48 +138,11 @@ constexpr const char *kTrainFooter =
 
 } // namespace
 
-void add_loss_option(CLI::App &command, std::string &loss) {
-  command.add_option("--loss", loss,
-                     "Loss of a network that has none, on its first output, one of " + graph::loss_names() +
-                         "; default for .onnx: cross_entropy, of classes along the last dimension");
-}
-
-void add_operators_options(CLI::App &command, std::string &operators, bool &keep_all) {
-  command
-      .add_option("--operators", operators,
-                  "What runs the operators that are no products: npu (its vector unit: the whole step is one stream, "
-                  "and the host only waits) or host; default: npu if it has a vector unit")
-      ->check(CLI::IsMember({"host", "npu"}));
-  command.add_flag(
-      "--keep-all", keep_all,
-      "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
-      "no tensor make room for another, so that each is compared. Where the host runs operators that is so anyway");
-}
-
-void add_sparse_option(CLI::App &command, bool &sparse_embeddings) {
-  command.add_flag("--sparse-embeddings", sparse_embeddings,
-                   "Update only rows of embeddings that the batch looks up; else all rows decay");
-}
-
-void add_tensor_options(CLI::App &command, TensorArguments &a) {
-  command.add_option("--weights", a.weights,
-                     "Begin with the parameters of this .safetensors, .npz or .npy file: all of the network, by name");
-  command.add_option(
-      "--input", a.input,
-      "Inputs of this file of tensors, by name, in the place of drawn data; a batch behind the other along "
-      "the first dimension");
-  command.add_option("--target", a.target, "The same for what the loss compares with (labels)");
-  command.add_option("--dump", a.dump,
-                     "Tensors of the last step to write, separated by commas: weights (after it), gradients, outputs, "
-                     "all, or names");
-  command.add_option("--dump-to", a.dump_to, "File for them: .safetensors, .npz, or .npy for one");
-}
-
 void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<TrainArguments>(); // as long as the parser
   TrainArguments &a = *arguments;
   a.program = invocation.program;
-  CLI::App *command = app.add_subcommand("train", "Train a network, its products on the host or on a cosimulated NPU");
+  CLI::App *command = add_subcommand(app, "train");
   add_network_options(*command, a);
   add_tensor_options(*command, a.tensors);
   add_length_options(*command, a);

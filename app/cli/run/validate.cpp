@@ -1,6 +1,7 @@
 // gradweave validate
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/validate_graphs.hpp"
@@ -298,7 +299,7 @@ void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   ValidateArguments &a = *arguments;
   a.program = invocation.program;
   a.command_line = invocation.command_line;
-  CLI::App *command = app.add_subcommand("validate", "Compare the timing model with the RTL, to the cycle");
+  CLI::App *command = add_subcommand(app, "validate");
   command->add_option("STREAM", a.streams, "Command streams: .gws, or text as of asm");
   add_work_options(*command, a.work, Schedules::kSeveral);
   command->add_option("--random", a.random, "So many random streams")->check(whole_number(1U, ~0U));

@@ -1,6 +1,7 @@
 // gradweave weave
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/weave_report.hpp"
@@ -103,8 +104,7 @@ void add_weave(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<WeaveArguments>(); // as long as the parser
   WeaveArguments &a = *arguments;
   a.program = invocation.program;
-  CLI::App *command =
-      app.add_subcommand("weave", "Run several networks on one NPU, woven into one command stream, every bit checked");
+  CLI::App *command = add_subcommand(app, "weave");
   command
       ->add_option(
           "--job", a.jobs,

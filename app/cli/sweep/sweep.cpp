@@ -1,5 +1,6 @@
 // gradweave sweep
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/sweep/collect.hpp"
 #include "app/cli/sweep/commands.hpp"
@@ -216,7 +217,7 @@ void add_study_options(CLI::App &command, SweepArguments &a) {
 void add_sweep(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SweepArguments>(); // as long as the parser
   SweepArguments &a = *arguments;
-  CLI::App *command = app.add_subcommand("sweep", "Simulate many points of networks, NPUs and options on all cores");
+  CLI::App *command = add_subcommand(app, "sweep");
   command->require_subcommand(0, 1);
   add_study_options(*command, a);
   command->add_option("--out", a.out, "SQLite file of the results; the same command goes on where one was ended")

@@ -3,6 +3,7 @@
 
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/traces/commands.hpp"
 #include "base/file/output_file.hpp"
 #include "isa/assembler.hpp"
@@ -116,8 +117,7 @@ int timeline(const TimelineArguments &a) {
 void add_timeline(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto arguments = std::make_shared<TimelineArguments>(); // as long as the parser
   TimelineArguments &a = *arguments;
-  CLI::App *command =
-      app.add_subcommand("timeline", "Draw timing traces (--times of cosim and simulate) for ui.perfetto.dev");
+  CLI::App *command = add_subcommand(app, "timeline");
   command->add_option("STREAM", a.streams, "Streams (.gws) of the traces, in their order")->required();
   command->add_option("--rtl", a.rtl, "Timing trace of the RTL");
   command->add_option("--model", a.model, "Timing trace of the timing model");

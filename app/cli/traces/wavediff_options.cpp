@@ -1,4 +1,5 @@
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/subcommands.hpp"
 #include "app/cli/traces/commands.hpp"
 #include "app/cli/traces/wavediff.hpp"
 
@@ -9,7 +10,7 @@ namespace gradweave::cli {
 void add_wavediff(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto arguments = std::make_shared<WavediffArguments>(); // as long as the parser
   WavediffArguments &a = *arguments;
-  CLI::App *command = app.add_subcommand("wavediff", "Compare two FST waveform files");
+  CLI::App *command = add_subcommand(app, "wavediff");
   command->add_option("A", a.a, "FST file: what is expected")->required();
   command->add_option("B", a.b, "FST file to compare with it")->required();
   command->add_option("--signals", a.signals,

@@ -1,4 +1,4 @@
-#include "app/cli/help_formatter.hpp"
+#include "app/cli/program/help_formatter.hpp"
 
 #include <algorithm>
 #include <charconv>

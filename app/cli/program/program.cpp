@@ -1,14 +1,9 @@
-// The gradweave command: its subcommands, and what comes of what they throw.
-#include "app/cli/headings.hpp"
-#include "app/cli/help_formatter.hpp"
-#include "app/cli/memory/commands.hpp"
-#include "app/cli/plan/commands.hpp"
-#include "app/cli/reference.hpp"
-#include "app/cli/run/commands.hpp"
-#include "app/cli/sweep/commands.hpp"
-#include "app/cli/traces/commands.hpp"
-#include "app/cli/usage.hpp"
+#include "app/cli/program/program.hpp"
 
+#include "app/cli/program/hand_on.hpp"
+#include "app/cli/program/headings.hpp"
+#include "app/cli/program/help_formatter.hpp"
+#include "app/cli/program/usage.hpp"
 #include "app/sweep/slurm.hpp"
 #include "base/database/database.hpp"
 #include "base/file/output_file.hpp"
@@ -26,6 +21,7 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -37,13 +33,10 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <system_error>
 
+namespace gradweave::cli {
 namespace {
-
-using namespace gradweave;
 
 /// Memory of up to a gigabyte that was freed stays with the process: tensors of a step come and go, and to give their
 /// pages back and fault them in anew is a sixth of the time of a step of VGG-16.
@@ -67,7 +60,7 @@ std::string printable(std::string_view message) {
 }
 
 /// Runs a command and turns what it throws into a message and an exit code; a signal ends it.
-int run(const cli::Chosen &command) {
+int run(const Chosen &command) {
   SignalGuard signals(&Unfinished::remove_all);
   const auto report = [](const std::exception &error, int code) {
     std::fflush(stdout);
@@ -77,36 +70,36 @@ int run(const cli::Chosen &command) {
   try {
     return command(signals);
   } catch (const ConfigError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const compiler::CompilerDefect &error) {
-    return report(error, cli::kFailed);
+    return report(error, kFailed);
   } catch (const compiler::CompileError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const graph::GraphDefect &error) {
-    return report(error, cli::kFailed);
+    return report(error, kFailed);
   } catch (const graph::GraphError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const runtime::train::DataError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const InputError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const isa::AssemblyError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const DatabaseError &error) {
-    return report(error, cli::kBadInput);
+    return report(error, kBadInput);
   } catch (const sweep::SlurmError &error) {
-    return report(error, cli::kDevice);
+    return report(error, kDevice);
   } catch (const OutputError &error) {
-    return report(error, cli::kOutput);
+    return report(error, kOutput);
   } catch (const Interrupted &error) {
     return report(error, exit_code_of(error.signal()));
   } catch (const std::invalid_argument &error) {
-    return report(error, cli::kUsage);
+    return report(error, kUsage);
   } catch (const std::bad_alloc &) {
     return report(std::runtime_error("there is not enough memory for this network; a smaller --batch takes less"),
-                  cli::kDevice);
+                  kDevice);
   } catch (const std::exception &error) {
-    return report(error, cli::kDevice);
+    return report(error, kDevice);
   }
 }
 
@@ -119,31 +112,45 @@ int finish_output(int code) {
   if (!failed || code >= exit_code_of(1)) return code; // interrupted
   std::fprintf(stderr, "gradweave: error: standard output cannot be written: %s; make room or redirect it elsewhere\n",
                std::strerror(reason));
-  return cli::kOutput;
+  return kOutput;
+}
+
+/// All subcommands in the order of help: those of a larger program with their summary alone.
+void add_subcommands(CLI::App &app, const ProgramParts &parts, const Invocation &invocation, Chosen &chosen) {
+  for (const Subcommand &subcommand : subcommands()) {
+    if (!app.get_subcommands([&](const CLI::App *one) { return one->get_name() == subcommand.name; }).empty()) continue;
+    const auto adder = std::find_if(parts.adders.begin(), parts.adders.end(),
+                                    [&](const Adder &a) { return a.name == subcommand.name; });
+    if (adder != parts.adders.end())
+      adder->add(app, invocation, chosen);
+    else
+      add_subcommand(app, subcommand.name);
+  }
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
+int run_program(const ProgramParts &parts, int argc, char **argv) {
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an output error like a full disk
-  cli::Invocation invocation;
+  Invocation invocation;
   invocation.command_line.assign(argv, argv + argc);
+  invocation.larger = parts.larger;
   if (argc > 0) invocation.program = argv[0];
-  cli::Chosen chosen;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (const Program program = program_for(words); program > parts.program) return hand_on(program, argv);
+  Chosen chosen;
   CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
-  app.formatter(std::make_shared<cli::HelpFormatter>()); // subcommands have it from here
+  app.formatter(std::make_shared<HelpFormatter>()); // subcommands have it from here
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
-  for (const auto add :
-       {cli::add_cosim, cli::add_simulate, cli::add_compile, cli::add_validate, cli::add_streams, cli::add_timeline,
-        cli::add_wavediff, cli::add_models, cli::add_tasks, cli::add_search, cli::add_memory, cli::add_train,
-        cli::add_weave, cli::add_serve, cli::add_sweep, cli::add_reproduce})
-    add(app, invocation, chosen);
+  add_subcommands(app, parts, invocation, chosen);
   std::string help_about, reference;
-  cli::add_help(app, help_about, chosen);
-  cli::add_reference(app, reference, chosen);
-  cli::add_headings(app);
-  if (const std::optional<int> code = cli::parse(app, argc, argv)) return *code == 0 ? finish_output(cli::kOk) : *code;
+  add_help(app, help_about, chosen);
+  if (parts.add_reference != nullptr) parts.add_reference(app, reference, chosen);
+  add_headings(app);
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code == 0 ? finish_output(kOk) : *code;
   return finish_output(run(chosen));
 }
+
+} // namespace gradweave::cli

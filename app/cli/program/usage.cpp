@@ -1,4 +1,4 @@
-#include "app/cli/usage.hpp"
+#include "app/cli/program/usage.hpp"
 
 #include "app/cli/common/arguments.hpp"
 #include "base/text/nearest.hpp"

@@ -1,4 +1,4 @@
-#include "app/cli/headings.hpp"
+#include "app/cli/program/headings.hpp"
 
 #include <algorithm>
 #include <array>
