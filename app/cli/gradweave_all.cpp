@@ -1,8 +1,8 @@
 // The same with papers, sweeps, validation, and several networks on one NPU: all subcommands.
 #include "app/cli/memory/commands.hpp"
+#include "app/cli/parts.hpp"
 #include "app/cli/reference.hpp"
 #include "app/cli/run/commands.hpp"
-#include "app/cli/run/parts.hpp"
 #include "app/cli/sweep/commands.hpp"
 #include "app/cli/traces/commands.hpp"
 

@@ -1,5 +1,5 @@
+#include "app/cli/parts.hpp"
 #include "app/cli/run/commands.hpp"
-#include "app/cli/run/parts.hpp"
 
 namespace gradweave::cli {
 

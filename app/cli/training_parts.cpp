@@ -1,6 +1,6 @@
+#include "app/cli/parts.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/run/commands.hpp"
-#include "app/cli/run/parts.hpp"
 #include "app/cli/run/step.hpp"
 #include "app/cli/traces/commands.hpp"
 #include "app/report/page/run_page.hpp"
