@@ -21,6 +21,13 @@ function(gw_precompile)
   endforeach()
 endfunction()
 
+# The same for libraries that read, look up and print, and compute nothing to speak of: not optimised, they compile in half the
+# time and less.
+function(gw_precompile_cold)
+  set(GW_UNOPTIMISED ON)
+  gw_precompile(${ARGN})
+endfunction()
+
 # For executables, with GoogleTest's header, too: gw_compile_quickly(<executable>) for tests and tools whose own code runs for
 # a moment and is compiled for long, which is not optimised; gw_compile_optimised(<executable>) for the others.
 find_package(GTest REQUIRED)
