@@ -17,7 +17,7 @@ known := $(variables) BUILD SECONDS TARGET MERGE CXX CC CLANG_TIDY CI
 unknown := $(filter-out $(known),$(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v)))
 $(if $(unknown),$(error there is no variable $(unknown); `make help` lists those that there are))
 
-.PHONY: help cosim simulate python validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus verify format docs clean
+.PHONY: help cosim simulate python validate reproduce waves mutation build build-times test bench formal coverage synth lint sanitize fuzz icarus verify format docs clean
 
 help:
 	@scripts/help.sh
@@ -45,6 +45,9 @@ mutation:
 
 build:
 	@scripts/build.sh all
+
+build-times:
+	@scripts/build_times.py "$(BUILD)"
 
 test:
 	@scripts/test.sh

@@ -12,6 +12,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
   make waves                      short streams on the RTL against golden waveforms (docs/waves.md)
   make build                      build everything
+  make build-times                where the time of the last build went: by room, by kind of step, the longest steps
   make test                       build everything, run all tests but the long ones
   make mutation                   how many faults put into RTL, compiler and models the tests find (docs/mutation.md)
   make bench                      simulation speed of the RTL and of the timing model

@@ -25,6 +25,16 @@ refused "no target 'cosm'; make help" cosm
 refused "no variable MODLE" help MODLE=mlp
 refused "no variable model" help model=mlp
 
+mkdir "$work/times"
+printf '# ninja log v5\n0\t1500\t1\tbase/a.cpp.o\tx\n0\t9000\t1\tbase/gone.o\tx\n1500\t2000\t2\tbin/tool\tx\n' >"$work/times/.ninja_log"
+mkdir "$work/times/base" "$work/times/bin"
+touch "$work/times/base/a.cpp.o" "$work/times/bin/tool"
+make -s --no-print-directory -C "$source" build-times BUILD="$work/times" >"$work/output" 2>&1 || fail "$(cat "$work/output")"
+for line in "2 steps, 2 s" "1.5 s  75.0 %  compilation" "0.5 s  25.0 %  links" "1.5 s  75.0 %  base/a.cpp.o"; do
+  grep -qF -- "$line" "$work/output" || fail "'$line' is not in the times of a build: $(cat "$work/output")"
+done
+refused "has no .ninja_log" build-times BUILD="$work/none"
+
 help=$(make -s --no-print-directory -C "$source" help)
 read -r -d '' -a variables < <(sed -n '/^variables :=/,/[^\\]$/p' "$source/Makefile" | sed 's/^variables :=//; s/\\$//') || true
 read -r -d '' -a targets < <(sed -n 's/^\.PHONY: help//p' "$source/Makefile") || true
