@@ -215,7 +215,7 @@ private:
       if (!shares_windows(stages, stage, npu_)) stage = exchanged(stage);
       if (stage.lanes < npu_.lanes() || !shares_windows(stages, stage, npu_)) break;
       stages.push_back(std::move(stage));
-      if (!make_whole_rows(stages)) continue;
+      if (!make_whole_rows(stages, in_memory_)) continue;
       JobGroup group = group_of(stages, next);
       group.windows = true;
       if (!fit_program_memory(stages) || cut_of_chains(group, npu_).lanes == 0) break;

@@ -48,6 +48,17 @@ bool is_read_as_written(const std::vector<Placed> &before, const Placed &read) {
   return !written;
 }
 
+/// Whether columns of rows that are read lie in none of their windows.
+bool has_gaps(const std::vector<Stage> &stages, const WindowRows &rows) {
+  std::vector<bool> read(rows.cols);
+  for (const Stage &stage : stages)
+    for (const StridedTile &t : stage.operands)
+      if (rows.has(t))
+        for (std::size_t col = 0; col < stage.steps; ++col)
+          read[t.first - rows.tile.first + col] = true;
+  return !std::all_of(read.begin(), read.end(), [](bool one) { return one; });
+}
+
 } // namespace
 
 std::vector<WindowRows> rows_of_windows(const std::vector<Stage> &stages) {
@@ -94,9 +105,13 @@ bool shares_windows(const std::vector<Stage> &stages, const Stage &stage, const 
   return shares;
 }
 
-bool make_whole_rows(const std::vector<Stage> &stages) {
+bool make_whole_rows(const std::vector<Stage> &stages, const std::vector<bool> &in_memory) {
   const std::vector<WindowRows> rows = rows_of_windows(stages);
-  return std::all_of(rows.begin(), rows.end(), [](const WindowRows &r) { return !r.written || r.taken == r.cols; }) &&
+  const auto is_whole = [&](const WindowRows &r) {
+    if (r.written) return r.taken == r.cols;
+    return in_memory[r.tile.value] || !has_gaps(stages, r);
+  };
+  return std::all_of(rows.begin(), rows.end(), is_whole) &&
          std::any_of(rows.begin(), rows.end(), [](const WindowRows &r) { return r.least < r.cols; });
 }
 

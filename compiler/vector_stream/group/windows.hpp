@@ -31,7 +31,8 @@ std::vector<WindowRows> rows_of_windows(const std::vector<Stage> &stages);
 /// what it writes nobody has read or written, and of what they write it reads just a window that one of them writes.
 bool shares_windows(const std::vector<Stage> &stages, const Stage &stage, const NpuConfig &npu);
 
-/// Whether all columns of the rows that are written are, and some rows have several windows.
-bool make_whole_rows(const std::vector<Stage> &stages);
+/// Whether all columns of the rows that are written are, some rows have several windows, and rows that are read have no
+/// columns between their windows that nobody may have written. `in_memory`: values of which all elements are there.
+bool make_whole_rows(const std::vector<Stage> &stages, const std::vector<bool> &in_memory);
 
 } // namespace gradweave::compiler

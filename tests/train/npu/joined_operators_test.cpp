@@ -147,6 +147,15 @@ loss e
 
 /// Chains over dimensions with others between them, and what is at the edge of products and groups.
 constexpr Case kCorners[] = {
+    {"windows_with_columns_between", R"(graph "windows_with_columns_between"
+input x fp32 [1, 38, 42, 2]
+parameter w [2, 1] init "kaiming"
+y = Gemm(x, w)
+m = MaxPool(y) kernel_shape=[5, 1] strides=[2, 3]
+g = GlobalAveragePool(m)
+s = Reshape(g) shape=[]
+loss s
+)"},
     {"axes_apart", R"(graph "axes_apart"
 input x fp32 [3, 4, 5, 6]
 input t fp32 [4, 6]
