@@ -186,4 +186,16 @@ ChainPart chain_part(const Program &program, unsigned loop, bool first, bool las
   return Part(program, loop, first, last, offset).run();
 }
 
+bool parts_fit(const Program &program) {
+  try {
+    for (const unsigned loop : loops_of(program))
+      for (const bool first : {true, false})
+        for (const bool last : {true, false})
+          chain_part(program, loop, first, last, 0);
+  } catch (const std::length_error &) {
+    return false;
+  }
+  return true;
+}
+
 } // namespace gradweave::compiler

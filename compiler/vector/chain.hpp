@@ -32,4 +32,7 @@ std::vector<unsigned> loops_of(const isa::vector::Program &program);
 /// std::length_error: more tiles are wanted than there are; a scalar is set twice; the number of a step goes to a tile.
 ChainPart chain_part(const isa::vector::Program &program, unsigned loop, bool first, bool last, std::uint32_t offset);
 
+/// Whether chain_part() gives all parts of the program's loops.
+bool parts_fit(const isa::vector::Program &program);
+
 } // namespace gradweave::compiler

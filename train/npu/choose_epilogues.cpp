@@ -6,6 +6,7 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
+#include "compiler/vector_stream/cut/values_through_memory.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "train/npu/plan/order/in_place.hpp"
@@ -330,7 +331,8 @@ private:
 
   std::uint64_t cycles_of_section(const std::vector<OpId> &ops) {
     if (const auto known = alone_.find(ops); known != alone_.end()) return known->second;
-    compiler::OpJobs jobs = compiler::lower_ops(graph_, consumers_, ops, {}, keeps_);
+    compiler::OpJobs jobs =
+        compiler::values_through_memory(compiler::lower_ops(graph_, consumers_, ops, {}, keeps_), npu_);
     std::vector<std::uint64_t> addresses;
     std::uint64_t scratch = memory_.scratch;
     for (const compiler::JobValue &value : jobs.values) {

@@ -3,6 +3,7 @@
 #include "base/process/stopwatch.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
+#include "compiler/vector_stream/cut/values_through_memory.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
 #include "compiler/vector_stream/section.hpp"
 #include "graph/ir/error.hpp"
@@ -145,7 +146,8 @@ void StepPlan::lower() {
     jobs_.emplace_back();
     if (station.group) items_.note_inside(*station.group, graph, inside_);
     if (station.ops.empty() || station.by_indices || station.by_areas) continue;
-    jobs_.back() = compiler::lower_ops(graph, consumers, station.ops, {}, keeps_);
+    jobs_.back() =
+        compiler::values_through_memory(compiler::lower_ops(graph, consumers, station.ops, {}, keeps_), npu_);
     for (const OpId op : station.ops)
       for (const TensorId id : graph.ops[op].outputs)
         if (id != kNone) inside_[id] = true;

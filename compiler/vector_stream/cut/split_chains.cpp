@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <stdexcept>
 #include <utility>
 
 namespace gradweave::compiler {
@@ -47,15 +46,7 @@ private:
   /// Whether a part of the program's chains would have too many tiles.
   bool is_too_wide(std::size_t program) {
     const auto [known, is_new] = too_wide_.try_emplace(program, false);
-    if (!is_new) return known->second;
-    try {
-      for (const unsigned loop : loops_of(jobs_.programs[program]))
-        for (const bool first : {true, false})
-          for (const bool last : {true, false})
-            chain_part(jobs_.programs[program], loop, first, last, 0);
-    } catch (const std::length_error &) {
-      known->second = true;
-    }
+    if (is_new) known->second = !parts_fit(jobs_.programs[program]);
     return known->second;
   }
 

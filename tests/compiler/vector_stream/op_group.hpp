@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/vector/lower_op.hpp"
+#include "compiler/vector_stream/cut/values_through_memory.hpp"
 #include "graph/build/builder.hpp"
 #include "graph/golden/execution.hpp"
 #include "graph/operators/table.hpp"
@@ -34,7 +35,9 @@ public:
     return out;
   }
 
-  OpJobs jobs() const {
+  OpJobs jobs() const { return values_through_memory(lowered_jobs(), npu_); }
+
+  OpJobs lowered_jobs() const {
     std::vector<graph::OpId> ops(graph_.ops.size());
     for (graph::OpId i = 0; i < ops.size(); ++i)
       ops[i] = i;
@@ -48,13 +51,13 @@ public:
 
   /// Bits of all tensors that reach memory, no hazard, and an end on the timing model. `given`: values of inputs by
   /// name; others are any bits.
-  void check(const RunStream &run = run_functional, const std::map<std::string, std::vector<float>> &given = {}) {
+  void check(const RunStream &run = run_functional, const std::map<std::string, std::vector<float>> &given = {}) const {
     check_stream(commands(), run, given);
   }
 
   /// The same of other commands, for jobs(), that have the values where SectionPlaces puts them.
   void check_stream(const std::vector<isa::Command> &stream, const RunStream &run = run_functional,
-                    const std::map<std::string, std::vector<float>> &given = {}) {
+                    const std::map<std::string, std::vector<float>> &given = {}) const {
     const OpJobs all = jobs();
     ASSERT_EQ(first_hazard(npu_, stream), "");
     ASSERT_TRUE(timing::run(npu_, stream).ok());
