@@ -77,6 +77,7 @@ ValueInfo info_of(const std::string &name, const Given &given) {
 
 AttributeValue attribute_of(const Json &value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_array() && !value.empty() && value[0].is_string()) return value.get<std::vector<std::string>>();
   if (value.is_array()) return value.get<std::vector<std::int64_t>>();
   if (value.is_number_float()) return value.get<double>();
   return value.get<std::int64_t>();
@@ -214,6 +215,16 @@ TEST(OnnxOperatorErrors, NameNodeAndRemedy) {
   EXPECT_EQ(refusal(R"({"op": "TopK", "opset": 13, "attributes": {}, "outputs": [["float", [200], []]],
                         "inputs": [["x", "float", [200], []], ["known", "int64", [1], [129]]]})"),
             "node.onnx: node 'y0' (TopK): k = 129 of dimension 0 of [200]: 1 to 128 are taken");
+  const auto rnn = [](const std::string &names) {
+    return refusal(fmt::format(R"({{"op": "RNN", "opset": 13, "attributes": {{"activations": {}}},
+                                    "inputs": [["x", "float", [1, 1, 2], []], ["known1", "float", [1, 1, 2], [1, 1]],
+                                               ["known2", "float", [1, 1, 1], [1]]],
+                                    "outputs": [null, ["float", [1, 1, 1], []]]}})",
+                               names));
+  };
+  EXPECT_EQ(rnn(R"(["Elu"])"), "node.onnx: node 'y1' (RNN): activation 'Elu' is not taken; Tanh, Relu and Sigmoid are");
+  EXPECT_EQ(rnn(R"(["Relu", "Relu"])"),
+            "node.onnx: node 'y1' (RNN): attribute 'activations' has 2 names; it must have 1");
   EXPECT_EQ(refusal(R"({"op": "GatherND", "opset": 13, "attributes": {}, "outputs": [["float", [1], []]],
                         "inputs": [["x", "float", [3, 4], []], ["known", "int64", [1, 2], [2, 4]]]})"),
             "node.onnx: node 'y0' (GatherND): index 4 is none of the 4 of dimension 1");

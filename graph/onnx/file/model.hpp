@@ -56,9 +56,9 @@ struct Blob {
 };
 
 struct Branch;
-using AttributeValue =
-    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, Blob,
-                 std::shared_ptr<Branch>, std::monostate>; ///< monostate: nothing takes its kind
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                                    std::vector<std::string>, Blob, std::shared_ptr<Branch>,
+                                    std::monostate>; ///< monostate: nothing takes its kind
 
 struct Node {
   std::string name; ///< may be empty

@@ -159,6 +159,8 @@ private:
       return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
     case ::onnx::AttributeProto::FLOATS:
       return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case ::onnx::AttributeProto::STRINGS:
+      return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
     case ::onnx::AttributeProto::TENSOR: {
       Blob blob = blob_of(*attribute.mutable_t());
       check(blob, fmt::format("{}: attribute '{}'", describe(node), attribute.name()));

@@ -26,6 +26,10 @@ std::int64_t NodeView::integer(std::string_view name, std::int64_t fallback) con
 
 double NodeView::real(std::string_view name, double fallback) const { return get<double>(name, fallback, "number"); }
 
+std::vector<std::string> NodeView::texts(std::string_view name, std::vector<std::string> fallback) const {
+  return get<std::vector<std::string>>(name, std::move(fallback), "list of texts");
+}
+
 std::string NodeView::text(std::string_view name, std::string fallback) const {
   return get<std::string>(name, std::move(fallback), "text");
 }

@@ -37,6 +37,7 @@ public:
   std::int64_t integer(std::string_view name, std::int64_t fallback) const;
   double real(std::string_view name, double fallback) const;
   std::string text(std::string_view name, std::string fallback) const;
+  std::vector<std::string> texts(std::string_view name, std::vector<std::string> fallback) const;
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> fallback) const;
 
   /// An axis from -rank to rank - 1; `what` names it.

@@ -15,10 +15,13 @@ constexpr std::int64_t kMostSteps = 4096; // each is a dozen ops
 struct Recurrent {
   Value x; ///< [steps, batch, features]
   std::int64_t steps, batch, features, hidden, gates;
-  std::vector<bool> reverse; ///< of each direction
-  bool batch_first;          ///< in the file: input, states and results
+  std::vector<bool> reverse;                 ///< of each direction
+  bool batch_first;                          ///< in the file: input, states and results
+  std::vector<std::string> activations = {}; ///< of each direction as many
 
-  Recurrent(const NodeImport &node, std::int64_t gate_count) : gates(gate_count) {
+  /// `usual`: activations of a direction.
+  Recurrent(const NodeImport &node, std::int64_t gate_count, const std::vector<std::string> &usual)
+      : gates(gate_count) {
     const Value &w = node.real_in(1), &r = node.real_in(2);
     x = node.real_in(0);
     batch_first = node.integer("layout", 0) != 0;
@@ -41,7 +44,8 @@ struct Recurrent {
     check(node, r, {directions(), gates * hidden, hidden});
     if (node.has_input(3)) check(node, node.real_in(3), {directions(), 2 * gates * hidden});
     if (node.has_input(4)) check_lengths(node);
-    for (const char *name : {"activations", "activation_alpha", "clip", "input_forget"})
+    choose_activations(node, usual);
+    for (const char *name : {"activation_alpha", "activation_beta", "clip", "input_forget"})
       if (node.has_attribute(name) && (std::string_view(name) != "input_forget" || node.integer(name, 0) != 0))
         node.fail(fmt::format("attribute '{}' is not taken", name));
   }
@@ -52,6 +56,21 @@ private:
   static void check(const NodeImport &node, const Value &value, const Dims &dims) {
     if (value.dims != dims)
       node.fail(fmt::format("'{}' is {}; it must be {}", value.name, text_of(value.dims), text_of(dims)));
+  }
+  void choose_activations(const NodeImport &node, const std::vector<std::string> &usual) {
+    std::vector<std::string> all;
+    for (std::size_t d = 0; d < reverse.size(); ++d)
+      all.insert(all.end(), usual.begin(), usual.end());
+    activations = node.texts("activations", all);
+    if (activations.size() != all.size())
+      node.fail(fmt::format("attribute 'activations' has {} names; it must have {}", activations.size(), all.size()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string &name = activations[i];
+      if (gates == 1 && (name == "Tanh" || name == "Relu" || name == "Sigmoid")) continue;
+      if (name != all[i])
+        node.fail(fmt::format("activation '{}' is not taken; {}", name,
+                              gates == 1 ? "Tanh, Relu and Sigmoid are" : all[i] + " is"));
+    }
   }
   void check_lengths(const NodeImport &node) const {
     const Dims lengths = node.list(4, "sequence_lens", {});
@@ -124,7 +143,7 @@ TensorId biases(NodeImport &node, std::size_t d, const Recurrent &layer) {
 } // namespace
 
 void import_lstm(NodeImport &node) {
-  const Recurrent layer(node, 4);
+  const Recurrent layer(node, 4, {"Sigmoid", "Tanh", "Tanh"});
   if (node.has_input(7)) node.fail("input 7, peepholes, is not taken");
   const std::int64_t width = 4 * layer.hidden;
   const TensorId x = node.place.plain(layer.x);
@@ -158,6 +177,7 @@ struct Direction {
   /// Of a state that is reset before its product: those of the last gate, which the others are without.
   TensorId last_recurrent = kNone, last_bias = kNone;
   std::int64_t hidden = 0;
+  std::string activation = {}; ///< the first of the direction's
 };
 
 /// The next state, from the step's gates = x W + b and the state.
@@ -175,7 +195,7 @@ TensorId biased_product(Builder &build, TensorId x, TensorId w, TensorId b, cons
 
 TensorId rnn_cell(Builder &build, const Direction &of, TensorId gates, TensorId h, const std::string &name) {
   const TensorId own = biased_product(build, h, of.recurrent, of.bias, name);
-  return build.add("Tanh", {build.add("Add", {gates, own}, {}, name + ".sum")}, {}, name + ".hidden");
+  return build.add(of.activation, {build.add("Add", {gates, own}, {}, name + ".sum")}, {}, name + ".hidden");
 }
 
 /// h' = h~ + z (h - h~), h~ = tanh(x_h + r (h R_h + b)) or, where the state is reset before its product, tanh(x_h + (r
@@ -203,7 +223,7 @@ void separate_last(Builder &build, Direction &of, const std::string &name) {
   const Attributes last{{"axis", std::int64_t{-1}}, {"split", Dims{all - of.hidden, of.hidden}}};
   const std::vector<TensorId> weights = build.add_all("Split", {of.recurrent}, last, name + ".weights", 2);
   const std::vector<TensorId> bias = build.add_all("Split", {of.bias}, last, name + ".own_bias", 2);
-  of = {weights[0], bias[0], weights[1], bias[1], of.hidden};
+  of = {weights[0], bias[0], weights[1], bias[1], of.hidden, of.activation};
 }
 
 /// All steps and directions of a layer whose state is h alone.
@@ -218,6 +238,7 @@ void give_recurrent(NodeImport &node, const Recurrent &layer, Cell cell, bool re
         of_direction(node, node.real_in(1), d, {{width}, {layer.features}}, {1, 0}, {layer.features, width}, "xavier");
     Direction of;
     of.hidden = layer.hidden;
+    of.activation = layer.activations[d * layer.activations.size() / layer.reverse.size()];
     of.recurrent =
         of_direction(node, node.real_in(2), d, {{width}, {layer.hidden}}, {1, 0}, {layer.hidden, width}, "xavier");
     const std::vector<TensorId> both = build.add_all(
@@ -249,9 +270,9 @@ void give_recurrent(NodeImport &node, const Recurrent &layer, Cell cell, bool re
 } // namespace
 
 void import_gru(NodeImport &node) {
-  give_recurrent(node, Recurrent(node, 3), gru_cell, node.integer("linear_before_reset", 0) == 0);
+  give_recurrent(node, Recurrent(node, 3, {"Sigmoid", "Tanh"}), gru_cell, node.integer("linear_before_reset", 0) == 0);
 }
 
-void import_rnn(NodeImport &node) { give_recurrent(node, Recurrent(node, 1), rnn_cell, false); }
+void import_rnn(NodeImport &node) { give_recurrent(node, Recurrent(node, 1, {"Tanh"}), rnn_cell, false); }
 
 } // namespace gradweave::graph::onnx

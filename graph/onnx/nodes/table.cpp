@@ -102,7 +102,7 @@ constexpr TableEntry kImporters[] = {
     {"QLinearMatMul", import_integers, "known scales; numbers are not rounded"},
     {"QuantizeLinear", import_quantize, "left out: numbers are not rounded"},
     {"RMSNormalization", import_rms_normalization, ""},
-    {"RNN", import_rnn, "Tanh, all rows of one length"},
+    {"RNN", import_rnn, "Tanh, Relu or Sigmoid, all rows of one length"},
     {"Reciprocal", import_elementwise, ""},
     {"ReduceL1", import_reduce, ""},
     {"ReduceL2", import_reduce, ""},

@@ -311,6 +311,15 @@ def recurrent():
     y = np.stack(all_h)[:, None]
     case('RNN', [x, w, r, b, None, h0], [y, h[None]], known=[1, 2, 3], hidden_size=5)
     case('RNN', [x.transpose(1, 0, 2), w, r, b, None, h0.transpose(1, 0, 2)], [y.transpose(2, 0, 1, 3), h[None].transpose(1, 0, 2)], known=[1, 2, 3], hidden_size=5, layout=1)
+    both_w, both_r, both_b = np.concatenate([w, w[:, ::-1]]), np.concatenate([r, -r]), np.concatenate([b, b[:, ::-1]])
+    ends = []
+    for d, (cell, times) in enumerate([(lambda v: np.maximum(v, 0), [0, 1, 2]), (sigmoid, [2, 1, 0])]):
+        h = np.zeros((2, 5))
+        for t in times:
+            h = cell(x[t] @ both_w[d].T + h @ both_r[d].T + both_b[d, :5] + both_b[d, 5:])
+        ends.append(h)
+    case('RNN', [x, both_w, both_r, both_b], [None, np.stack(ends)], known=[1, 2, 3], hidden_size=5, direction='bidirectional',
+         activations=['Relu', 'Sigmoid'])
     w, r, b = real(1, 15, 4), real(1, 15, 5), real(1, 30)
     for before in [0, 1]:
         h = h0[0]
@@ -320,7 +329,8 @@ def recurrent():
             z, reset = sigmoid(gx[:, :5] + gh[:, :5]), sigmoid(gx[:, 5:10] + gh[:, 5:10])
             own = reset * gh[:, 10:] if before else (reset * h) @ r[0, 10:].T + rb[10:]
             h = (1 - z) * np.tanh(gx[:, 10:] + own) + z * h
-        case('GRU', [x, w, r, b, None, h0], [None, h[None]], known=[1, 2, 3], hidden_size=5, linear_before_reset=before)
+        case('GRU', [x, w, r, b, None, h0], [None, h[None]], known=[1, 2, 3], hidden_size=5, linear_before_reset=before,
+             activations=['Sigmoid', 'Tanh'])
 
 
 def attended(q, k, v, scale, bias, cap=0):
