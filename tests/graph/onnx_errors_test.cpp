@@ -388,6 +388,23 @@ TEST(OnnxGraphs, HaveConstantWeightsOfAnySize) {
   EXPECT_EQ(weights.initial, "constant:0.25");
 }
 
+/// The first state of a recurrent layer in files of opsets below 9.
+TEST(OnnxGraphs, FillConstantsAsOldExportersDo) {
+  Blob shape{"s", DataType::kInt64, {2}, std::string(16, '\0')};
+  shape.bytes[0] = 8;
+  shape.bytes[8] = 2;
+  Node fill = node("ConstantFill", {"s"}, {"h"}, "fill");
+  fill.attributes["value"] = 0.25;
+  const auto read = [&](std::int64_t as_shape) {
+    fill.attributes["input_as_shape"] = as_shape;
+    return importing(model_of({fill, node("MatMul", {"x", "h"}, {"y"}, "product")}, {shape}), {});
+  };
+  EXPECT_EQ(read(1), "nothing is wrong");
+  EXPECT_EQ(read(0),
+            "net.onnx: node 'fill' (ConstantFill): is taken with input_as_shape = 1, dtype = 1 (float), and no "
+            "extra_shape");
+}
+
 /// Constants without a name, or with the same one, are not one parameter.
 TEST(OnnxGraphs, TellConstantsApart) {
   Node first = node("Constant", {}, {"a"}, ""), second = node("Constant", {}, {"b"}, "");

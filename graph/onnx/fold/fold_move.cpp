@@ -155,6 +155,16 @@ Literal fold_constant_of_shape(const FoldInputs &in) {
   return repeated(in.node, fill_of(in.node), in.list(0, "shape", {}));
 }
 
+/// What exporters of opsets below 9 write, as the older operator of the same kind is experimental.
+Literal fold_constant_fill(const FoldInputs &in) {
+  if (in.node.integer("input_as_shape", 0) == 0 || in.node.integer("dtype", 1) != 1 ||
+      in.node.has_attribute("extra_shape"))
+    in.node.fail("is taken with input_as_shape = 1, dtype = 1 (float), and no extra_shape");
+  Literal number{DataType::kFloat, {}};
+  number.real = {in.node.real("value", 0)};
+  return repeated(in.node, number, in.list(0, "shape", {}));
+}
+
 Literal fold_range(const FoldInputs &in) {
   const Literal &start = in.at(0), &limit = in.at(1), &delta = in.at(2);
   if (start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.is_real() != start.is_real())
@@ -221,11 +231,22 @@ Literal fill_of(const NodeView &node) {
 
 const std::vector<NamedFolder> &move_folders() {
   static const std::vector<NamedFolder> all = {
-      {"Identity", fold_identity},   {"Reshape", fold_reshape}, {"Flatten", fold_flatten},
-      {"Unsqueeze", fold_unsqueeze}, {"Squeeze", fold_squeeze}, {"Transpose", fold_transpose},
-      {"Slice", fold_slice},         {"Gather", fold_gather},   {"Concat", fold_concat},
-      {"Expand", fold_expand},       {"Tile", fold_tile},       {"ConstantOfShape", fold_constant_of_shape},
-      {"Range", fold_range},         {"Where", fold_where},     {"Trilu", fold_trilu},
+      {"Identity", fold_identity},
+      {"Reshape", fold_reshape},
+      {"Flatten", fold_flatten},
+      {"Unsqueeze", fold_unsqueeze},
+      {"Squeeze", fold_squeeze},
+      {"Transpose", fold_transpose},
+      {"Slice", fold_slice},
+      {"Gather", fold_gather},
+      {"Concat", fold_concat},
+      {"Expand", fold_expand},
+      {"Tile", fold_tile},
+      {"ConstantOfShape", fold_constant_of_shape},
+      {"ConstantFill", fold_constant_fill},
+      {"Range", fold_range},
+      {"Where", fold_where},
+      {"Trilu", fold_trilu},
   };
   return all;
 }
