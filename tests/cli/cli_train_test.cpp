@@ -175,7 +175,9 @@ TEST_F(Train, WrongArgumentsAndInputsAreNamed) {
   expect({"--data", "synthetic", "--epochs", "1"}, 2, "--epochs: synthetic data has no end");
   expect({"--data", "synthetic", "--optimizer", "adam"}, 2, "unknown optimizer 'adam'");
   expect({"--data", "synthetic", "--schedule-lr", "step"}, 2, "unknown schedule of the rate 'step'");
-  expect({"--data", "synthetic", "--backend", "gpu"}, 2, "gpu");
+  expect({"--data", "synthetic", "--backend", "gpu"}, 2,
+         "unknown backend 'gpu'; use one of: rtl, timing, functional, or golden");
+  expect({"--data", "synthetic", "--npu", "test8v3"}, 3, "test8v3");
   expect({"--data", "synthetic", "--steps", "3", "--warmup", "4"}, 2, "--warmup 4: there are 3 steps");
   expect({"--data", "synthetic", "--loss-plot", "no/where.svg"}, 5, "no/where.svg");
 }

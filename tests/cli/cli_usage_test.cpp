@@ -113,7 +113,7 @@ TEST_F(CliUsage, UnknownOptionsAndArgumentsAreNamed) {
   refused({"cosim", "--sede=1"}, {"'--sede'", "did you mean '--seed'?"});
   refused({"simulate", "--modle", "mlp"}, {"did you mean '--model'?"});
   refused({"cosim", "--frobnicate"}, {"no option '--frobnicate'"});
-  refused({"cosim", "mlp"}, {"cosim takes no further argument 'mlp'"});
+  refused({"cosim", "mlp"}, {"cosim takes no further argument 'mlp'", "--model NETWORK"});
   refused({"models", "mlp", "small"}, {"models takes no further argument 'small'"});
   refused({"version", "please"}, {"'please'"});
   refused({"--model", "mlp", "cosim"}, {"'--model' stands before the subcommand", "gradweave cosim --model"});

@@ -64,8 +64,9 @@ std::string unexpected(const CLI::App &app, const CLI::App &command) {
     left.push_back(word);
   const auto option = std::find_if(left.begin(), left.end(), is_option);
   if (option == left.end())
-    return fmt::format("{} takes no further argument '{}'; options begin with --", command.get_name(),
-                       left.empty() ? "" : left.front());
+    return fmt::format("{} takes no further argument '{}'; options begin with --{}", command.get_name(),
+                       left.empty() ? "" : left.front(),
+                       command.get_option_no_throw("--model") != nullptr ? ", as in --model NETWORK" : "");
   std::vector<std::string> names;
   for (const CLI::Option *known : command.get_options())
     for (const std::string &name : known->get_lnames())

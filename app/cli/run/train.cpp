@@ -27,7 +27,18 @@ namespace {
 
 using namespace runtime::train;
 
+runtime::Backend backend_of(const std::string &name) {
+  try {
+    return runtime::parse_backend(name);
+  } catch (const std::invalid_argument &error) {
+    throw std::invalid_argument(fmt::format("{}, or golden", error.what()));
+  }
+}
+
 void prepare(TrainingSession &session, const TrainArguments &a) {
+  std::optional<Machine> npu;
+  if (session.system() == nullptr) // golden runs need none, but a name that there is not is a mistake
+    npu = load_machine(runtime::find_npu(a.npu), parse_settings(a.set, a.batch).machine);
   if (a.backend == "golden") {
     session.prepare(nullptr);
     return;
@@ -38,10 +49,8 @@ void prepare(TrainingSession &session, const TrainArguments &a) {
     session.prepare(nullptr);
     return;
   }
-  const runtime::Backend backend = runtime::parse_backend(a.backend);
-  const Machine npu = load_machine(runtime::find_npu(a.npu), parse_settings(a.set, a.batch).machine);
-  if (backend == runtime::Backend::kRtl) require_rtl(npu, a.npu);
-  session.prepare(&npu);
+  if (backend_of(a.backend) == runtime::Backend::kRtl) require_rtl(*npu, a.npu);
+  session.prepare(&*npu);
 }
 
 constexpr std::size_t kSteps = 0, kEvaluation = 1; ///< jobs of the display
