@@ -34,10 +34,15 @@ void add_loss(Graph &graph, const OperatorSet &operators, LossKind kind) {
   if (graph.results.empty()) build.fail(fmt::format("graph '{}' has no result that a loss could be of", graph.name));
   const TensorId output = compared(graph, graph.results.front());
   const Shape shape = graph.tensors[output].shape;
-  if (!is_real(graph.tensors[output].type) || shape.rank() == 0)
+  if (!is_real(graph.tensors[output].type))
     build.fail(fmt::format("graph '{}': a loss is of real numbers, and '{}' is {} {}", graph.name,
                            graph.tensors[output].name, to_string(graph.tensors[output].type), shape.text()));
   if (kind == LossKind::kCrossEntropy) {
+    if (shape.rank() == 0)
+      build.fail(
+          fmt::format("graph '{}': '{}' is a single number, and cross-entropy is of a row of classes; take another "
+                      "loss (--loss mse), or end the network before it (--until)",
+                      graph.name, graph.tensors[output].name));
     const std::vector<std::uint32_t> &dims = shape.dims();
     const TensorId labels =
         build.input(build.fresh("labels"), ElementType::kInt32, Shape({dims.begin(), dims.end() - 1}));

@@ -65,6 +65,18 @@ TEST(Loss, NeedsNumbers) {
             "graph 'rows': a loss is of real numbers, and 'same' is int32 [3, 2, 5]");
 }
 
+TEST(Loss, OfASingleNumberIsNoneOfClasses) {
+  Graph single = rows();
+  Builder build(single, operators());
+  single.results = {build.add("ReduceMean", {single.find("y")}, {{"keepdims", std::int64_t{0}}}, "mean")};
+  EXPECT_EQ(refusal(single, LossKind::kCrossEntropy),
+            "graph 'rows': 'mean' is a single number, and cross-entropy is of a row of classes; take another loss "
+            "(--loss mse), or end the network before it (--until)");
+  add_loss(single, operators(), LossKind::kMeanSquare);
+  verify(single);
+  EXPECT_EQ(single.tensors[single.find("targets")].shape, Shape{});
+}
+
 TEST(Origin, LeadsThereAndBack) {
   // [2 groups x 2, 3] there is [3, 2, 2] here, groups last.
   const Origin origin{{4, 3}, {2, 2, 3}, {2, 1, 0}, {}};
