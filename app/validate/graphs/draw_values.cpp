@@ -274,6 +274,7 @@ Shape draw_shape(Choices &choices) {
   std::vector<std::uint32_t> dims(choices.percent(60) ? 2U : choices.between(1, 5));
   for (std::uint32_t &dim : dims)
     dim = dims.size() > 3 ? choices.between(1, 5) : draw_length(choices);
+  if (choices.percent(6)) dims.back() = choices.between(200, 900); // no small scratchpad holds a row of each operand
   return Shape(dims);
 }
 
