@@ -69,6 +69,14 @@ private:
     input.value = given->second;
   }
 
+  /// For people to copy into a shell.
+  static std::string setting_of(const std::string &name) {
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+    });
+    return fmt::format(plain ? "net.{}=N" : "'net.{}=N'", name);
+  }
+
   std::int64_t size(const std::string &input, std::size_t axis, const Dimension &dim, bool is_batch) {
     constexpr std::int64_t kMost = std::int64_t{1} << 31U;
     const std::string place = fmt::format("{}.{}", input, axis);
@@ -82,9 +90,9 @@ private:
       }
     if (size == 0 && (is_batch || batch_symbols_.count(dim.symbol) != 0)) size = options_.batch.value_or(1);
     if (size == 0)
-      fail(fmt::format("dimension {} of input '{}' is symbolic{}; give its size: --set net.{}=N", axis, input,
+      fail(fmt::format("dimension {} of input '{}' is symbolic{}; give its size: --set {}", axis, input,
                        dim.symbol.empty() ? "" : fmt::format(" ('{}')", dim.symbol),
-                       dim.symbol.empty() ? place : dim.symbol));
+                       setting_of(dim.symbol.empty() ? place : dim.symbol)));
     if (size < 1 || size > kMost)
       fail(fmt::format("dimension {} of input '{}' is {}; 1 to 2^31 are possible", axis, input, size));
     return size;

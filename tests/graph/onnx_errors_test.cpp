@@ -229,6 +229,9 @@ TEST(OnnxGraphs, HaveSizes) {
   model.inputs[0].dims->at(3) = {0, ""};
   EXPECT_EQ(importing(model, options),
             "net.onnx: dimension 3 of input 'x' is symbolic; give its size: --set net.x.3=N");
+  model.inputs[0].dims->at(3) = {0, "time steps"};
+  EXPECT_EQ(importing(model, options),
+            "net.onnx: dimension 3 of input 'x' is symbolic ('time steps'); give its size: --set 'net.time steps=N'");
   model.inputs[0].dims.reset();
   EXPECT_EQ(importing(model), "net.onnx: input 'x' has no shape; export the model with one");
 }
