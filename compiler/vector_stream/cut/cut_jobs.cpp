@@ -179,12 +179,28 @@ private:
     const JobGroup other = changed(group, exchanged);
     const bool by_steps = !all_are(group, is_periodic) && all_are(other, is_periodic);
     const JobGroup &best = by_steps ? other : group;
-    if (all_are(group, is_flat) || all_are(other, is_flat))
+    if (needs_covers(group))
+      cut_lines(is_better(group, other) ? group : other);
+    else if (all_are(group, is_flat) || all_are(other, is_flat))
       cut_flat(all_are(group, is_flat) ? group : other);
     else if (all_are(best, is_periodic) && merged_lines(best) > 1)
       cut_periodic(best);
     else
-      cut_lines(cycles_of_elements(group, npu_) <= cycles_of_elements(other, npu_) ? group : other);
+      cut_lines(is_better(group, other) ? group : other);
+  }
+
+  /// Whether there is room for its operands only as parts of what covers them, which other lines do not have.
+  bool needs_covers(JobGroup group) const {
+    if (group.covers.empty()) return false;
+    group.covers.clear();
+    return !fits(group, 1, 1, npu_);
+  }
+
+  /// What covers operands may be larger than a place with one of the two orders alone.
+  bool is_better(const JobGroup &group, const JobGroup &other) const {
+    const bool has_room = fits(group, 1, 1, npu_), other_has = fits(other, 1, 1, npu_);
+    if (has_room != other_has) return has_room;
+    return cycles_of_elements(group, npu_) <= cycles_of_elements(other, npu_);
   }
 
   void cut_flat(const JobGroup &group) {

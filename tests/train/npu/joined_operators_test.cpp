@@ -147,6 +147,14 @@ loss e
 
 /// Chains over dimensions with others between them, and what is at the edge of products and groups.
 constexpr Case kCorners[] = {
+    {"windows_with_more_taps_than_a_place_has_room_for", R"(graph "windows_with_more_taps_than_a_place_has_room_for"
+input x fp32 [1, 17, 16, 8]
+parameter w [8, 8] init "xavier"
+y = Gemm(x, w)
+m = MaxPool(y) kernel_shape=[11, 10] strides=[2, 1]
+s = ReduceMean(m) axes=[] keepdims=0
+loss s
+)"},
     {"windows_with_columns_between", R"(graph "windows_with_columns_between"
 input x fp32 [1, 38, 42, 2]
 parameter w [2, 1] init "kaiming"
